@@ -51,6 +51,7 @@ typedef struct {
     unsigned cluster; /* blocks; 0 or 1 for none, or for what the kernel itself declares */
     bool concurrent;  /* it may start before the kernel before has ended; the device has compute
                          capability 9.0, and the kernel calls wait_for_previous() */
+    bool at_once;     /* all blocks run at once, so that they may wait for each other */
 } launch_t;
 
 /* Launch a kernel, whose arguments are converted to its parameters' types. Clusters go where there
@@ -59,9 +60,13 @@ template <typename... PARAMETERS, typename... ARGUMENTS>
 static cudaError_t launch_kernel(void (*kernel)(PARAMETERS...), const launch_t &how,
                                  cudaStream_t stream, ARGUMENTS... arguments)
 {
-    cudaLaunchAttribute attributes[3];
+    cudaLaunchAttribute attributes[4];
     cudaLaunchConfig_t config = {how.grid, how.threads, how.shared, stream, attributes, 0};
 
+    if (how.at_once) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
     if (how.concurrent) {
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;

@@ -153,7 +153,7 @@ TILEMM__LAYOUT int tilemm__short_pitch(int width, int padded)
 /* k shared out among warps: an operand's tile of `lines` lines lies as in memory, along k with 4
  * words of padding behind the DEPTH of k of a stage, or a line for each k. The place of an element,
  * and the words of a stage: */
-enum { TILEMM__SLICEK_DEPTH = 128, TILEMM__SLICEK_PITCH = TILEMM__SLICEK_DEPTH + 4 };
+enum { TILEMM__SGEMM_SLICEK_DEPTH = 128, TILEMM__SLICEK_PITCH = TILEMM__SGEMM_SLICEK_DEPTH + 4 };
 
 TILEMM__LAYOUT int tilemm__slicek_index(int k, int line, int lines, int along_k)
 {
@@ -162,7 +162,7 @@ TILEMM__LAYOUT int tilemm__slicek_index(int k, int line, int lines, int along_k)
 
 TILEMM__LAYOUT int tilemm__slicek_words(int lines, int along_k)
 {
-    return lines * (along_k ? TILEMM__SLICEK_PITCH : TILEMM__SLICEK_DEPTH);
+    return lines * (along_k ? TILEMM__SLICEK_PITCH : TILEMM__SGEMM_SLICEK_DEPTH);
 }
 
 enum { TILEMM__SGEMM_SHORT_TOGETHER = 8 };

@@ -185,8 +185,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
         sum -= early;
     if (trial->splits == 1 || trial->cluster)
         sum += ffma_store[large] * stored_alone(args, traits);
-    const double least =
-        (bytes + elements_of_a_and_b(args) * sizeof(float)) / (family->bytes * traits->sm_count);
+    const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
     return overlapped(sum, least, ffma_both) + second_kernel(family, trial, bytes, traits);
 }
 
@@ -197,14 +196,13 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SKINNY];
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const double lines = (double)tilemm__max(args->m, args->n) * (double)args->batch_count;
-    const double numbers = elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args);
     /* Two blocks on a multiprocessor: later waves wait again for all that they read. */
     const double blocks = (double)tilemm__div_up(tilemm__max(args->m, args->n), row->m) *
                           (double)args->batch_count * (double)trial->splits;
     const double waves = blocks / (2.0 * traits->sm_count), later = waves > 1 ? waves - 1 : 0;
     const double exposed = !row->facet && row->n > 4 ? row->n / 4 : 1;
     return family->launch + skinny_start * row->n * (row->n > 4 ? 1.5 : 1) +
-           numbers * sizeof(float) / (family->bytes * traits->sm_count) * exposed *
+           bytes_of_all(args) / (family->bytes * traits->sm_count) * exposed *
                (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
            later * (skinny_wave + skinny_wave_step * (double)trial->k_split) +
            (trial->cluster      ? skinny_meeting
@@ -234,11 +232,11 @@ static int64_t items_of(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_
     return walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
 }
 
-/* Bytes of the operands and of C, each once. */
+/* Bytes of the operands and of C, which beta reads too. */
 static double bytes_moved(const tilemm__sgemm_args_t *args)
 {
-    return sizeof(float) * (elements_of_a_and_b(args) +
-                            tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1));
+    return bytes_of_all(args) +
+           (args->beta != 0.0f ? tilemm__sgemm_elements_of_c(args) * sizeof(float) : 0);
 }
 
 /* Which of l2_bytes[] are those of an operand. */
@@ -248,9 +246,9 @@ static int rate_of(int64_t ld, int stays)
     return bytes % TILEMM__SGEMM_SECTOR ? 0 : bytes % TILEMM__SGEMM_LINE ? 1 : 2 + stays;
 }
 
-/* Moving the bytes takes this: through memory once, and through L2 what all tiles read. */
+/* Moving the bytes takes this: through memory once, and through L2 what all `items` read. */
 static double moving_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
-                              const tilemm__cuda_traits_t *traits)
+                              const tilemm__cuda_traits_t *traits, int64_t items)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
@@ -266,7 +264,7 @@ static double moving_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     /* Blocks of a cluster read some lines together. */
     const double lines_a = (double)row->m / (walk.transposed ? walk.cluster_m : walk.cluster_n);
     const double lines_b = (double)row->n / (walk.transposed ? walk.cluster_n : walk.cluster_m);
-    const double read = (double)items_of(trial, args) * (double)trial->k_split * sizeof(float);
+    const double read = (double)items * (double)trial->k_split * sizeof(float);
     const double by_l2 = read * (lines_a / l2_bytes[rate_a] + lines_b / l2_bytes[rate_b]);
     const double by_memory = moved / tilemm__sgemm_family_costs[TILEMM__OF_FUSED].bytes;
     return (by_memory > by_l2 ? by_memory : by_l2) / traits->sm_count;
@@ -294,7 +292,7 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
     const int64_t items = items_of(trial, args);
-    const double all = moving_estimate(trial, args, traits);
+    const double all = moving_estimate(trial, args, traits, items);
     const double alone =
         tilemm__min(row->m, row->n) > 32
             ? 0
@@ -342,7 +340,7 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const double lacks = tilemm__sgemm_tf32_converts(trial->variant) ? 0
                          : lacks_m > lacks_n                         ? lacks_m
                                                                      : lacks_n;
-    return overlapped(cycles, moving_estimate(trial, args, traits), fused_both) *
+    return overlapped(cycles, moving_estimate(trial, args, traits, items), fused_both) *
                (1 + tf32_lacking * lacks) +
            tf32_store * exposed_store(args, traits) +
            fused_extras(trial, args, traits, tf32_meeting, tf32_alone);

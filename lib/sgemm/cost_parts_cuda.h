@@ -40,6 +40,12 @@ static inline double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
     return ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count;
 }
 
+/* Bytes of the operands and of C, each once. */
+static inline double bytes_of_all(const tilemm__sgemm_args_t *args)
+{
+    return sizeof(float) * (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args));
+}
+
 /* Blocks of a multiprocessor in a wave, of which `most` fit. A cluster lies in one of several
  * groups of multiprocessors, where some places for blocks stay empty: measured on three H200s,
  * whose groups differ, with clusters of 3 to 8 blocks and 1 to 10 blocks on a multiprocessor. */

@@ -6,7 +6,7 @@
 #include "cost_parts_cuda.h"
 #include "cost_table_cuda.h"
 
-enum { SECTOR = 8 /* numbers of a sector of memory */ };
+enum { SECTOR = TILEMM__SGEMM_SECTOR / sizeof(float) /* numbers */ };
 
 /* ---- a matrix and a vector ------------------------------------------------------------------- */
 
@@ -96,8 +96,7 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double block =
         cost->item + warps * k * cost->step + warps * copies * TILEMM__FITTED_COPY / resident;
     const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
-                         (family->bytes * traits->sm_count);
+    const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
     /* Few blocks wait for each step of k. */
     const double waiting = share < room ? fitted_wait * k * (1 - share / room) : 0;
     const double busy = share * block + bytes_of_c / (2 * family->bytes * traits->sm_count);
@@ -131,10 +130,8 @@ double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *pla
     const tilemm__sgemm_args_t *args = &plan->args;
     const int which = (plan->variant - TILEMM__sgemm_small_batch_sm75_4x4x4_nn) / 4;
     const int aligned = plan->aligned_a && plan->aligned_b;
-    const double bytes =
-        (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
-    const double least =
-        bytes / (tilemm__sgemm_family_costs[TILEMM__OF_FITTED].bytes * traits->sm_count);
+    const double least = bytes_of_all(args) /
+                         (tilemm__sgemm_family_costs[TILEMM__OF_FITTED].bytes * traits->sm_count);
     const double cycles =
         small_batch_costs[which][aligned].start +
         small_batch_costs[which][aligned].each * (double)args->batch_count / traits->sm_count;
@@ -189,9 +186,7 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);
     const double last = whole(share - waves * resident + 1 - 1e-9);
-    const double bytes =
-        (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
-    const double least = bytes / (family->bytes * traits->sm_count);
+    const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
     const double all = (waves + (last > 0)) * waiting + (waves * resident + last) * busy;
     return family->launch + slicek_worth * (all > least ? all : least);
 }

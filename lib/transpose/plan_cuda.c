@@ -49,11 +49,12 @@ typedef struct {
     const tilemm__transpose_args_t *args;
     int size; /* of an element */
     int sm_count;
-    int zero;                     /* fill with zeros */
-    int64_t shorter, each, bytes; /* side; elements of a matrix; bytes of all */
-    int aligned_dst, aligned;     /* of the destination, of both operands */
-    int streaming;                /* more data than the L2 cache should hold */
-    int64_t packed_bytes;         /* of a matrix that fits in shared memory */
+    int zero;                    /* fill with zeros */
+    int64_t shorter, each;       /* side; elements of a matrix */
+    int64_t matrix_bytes, bytes; /* of a matrix, of all */
+    int aligned_dst, aligned;    /* of the destination, of both operands */
+    int streaming;               /* more data than the L2 cache should hold */
+    int64_t packed_bytes;        /* of a matrix that fits in shared memory */
 } problem_t;
 
 /* x y, or INT64_MAX if that is less. */
@@ -76,7 +77,8 @@ static problem_t problem_of(const tilemm__transpose_args_t *args,
     p.zero = args->scaled && args->alpha == 0.0f;
     p.shorter = tilemm__min(args->rows, args->cols);
     p.each = product(args->rows, args->cols);
-    p.bytes = product(product(p.each, p.size), args->batch_count);
+    p.matrix_bytes = product(p.each, p.size);
+    p.bytes = product(p.matrix_bytes, args->batch_count);
     p.aligned_dst = tilemm__alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count,
                                       args->elem_size);
     p.aligned = p.aligned_dst;
@@ -103,7 +105,7 @@ static int is_packed(const problem_t *p)
     return p->size <= 2 && args->batch_count > 1 && args->rows * p->size >= 16 &&
            args->ld_src == args->cols && args->ld_dst == args->rows &&
            args->stride_src == p->each && args->stride_dst == p->each &&
-           p->each * p->size <= p->packed_bytes;
+           p->matrix_bytes <= p->packed_bytes;
 }
 
 /* Likewise the kernel that lays columns, of rows that are aligned. */
@@ -118,14 +120,14 @@ static int is_columns(const problem_t *p)
 static int lays_columns(const problem_t *p)
 {
     const tilemm__transpose_args_t *args = p->args;
-    const int64_t bytes = product(p->each, p->size), edge = 128 / p->size;
+    const int64_t edge = 128 / p->size;
     const int conflicts = args->rows * p->size % 32 == 0;
     const int64_t tile =
         product(tilemm__round_up(args->rows, edge), tilemm__round_up(args->cols, edge));
     const int64_t least =
         p->size == 1 && !conflicts ? cost.columns_least : cost.gather_bytes[p->streaming];
-    return is_columns(p) && args->batch_count >= p->sm_count && bytes > least &&
-           bytes <= cost.columns_most &&
+    return is_columns(p) && args->batch_count >= p->sm_count && p->matrix_bytes > least &&
+           p->matrix_bytes <= cost.columns_most &&
            10 * p->each < cost.columns_tenths[p->size - 1][conflicts][p->streaming] * tile;
 }
 
@@ -204,8 +206,8 @@ static int is_repeated(const problem_t *p)
 /* Whether they gather faster: where the matrices of the result are not aligned, or small. */
 static int repeats(const problem_t *p)
 {
-    const int64_t bytes = product(p->each, p->size);
-    return is_repeated(p) && (bytes % 16 != 0 || bytes <= cost.repeated_bytes[1]);
+    return is_repeated(p) &&
+           (p->matrix_bytes % 16 != 0 || p->matrix_bytes <= cost.repeated_bytes[1]);
 }
 
 /* Bytes of a matrix up to which a batch that might be packed is gathered. */
@@ -295,8 +297,7 @@ static int choose_tile(const problem_t *p)
 static int choose_short(const problem_t *p)
 {
     const tilemm__transpose_args_t *args = p->args;
-    const int64_t bytes = product(p->each, p->size);
-    const int is_small = args->batch_count > 1 && bytes <= cost.gather_bytes[0];
+    const int is_small = args->batch_count > 1 && p->matrix_bytes <= cost.gather_bytes[0];
     const int is_gathered = is_small ||
                             (args->rows <= cost.gather_rows[1] && args->rows < args->cols) ||
                             product(p->each, args->batch_count) <= cost.odd_elements[1];
@@ -309,7 +310,7 @@ static int choose_short(const problem_t *p)
      */
     const int is_flat = args->rows < args->cols && is_skewed(p, 1);
     if ((args->rows < cost.strip_side && !is_flat) ||
-        (args->batch_count > 1 && bytes <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
+        (args->batch_count > 1 && p->matrix_bytes <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p->size, 16, 1);
     return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_skewed, p->size, 16, is_flat);
 }
@@ -319,7 +320,7 @@ static int choose(const problem_t *p)
 {
     const tilemm__transpose_args_t *args = p->args;
     const int batched = args->batch_count > 1;
-    const int64_t bytes = product(p->each, p->size); /* of a matrix */
+    const int64_t bytes = p->matrix_bytes;
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
@@ -410,23 +411,23 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Whole matrices of a batch that a block has, of `each` bytes of shared memory. */
-static void share_batch(const problem_t *p, int64_t each, tilemm__transpose_tiles_t *tiles)
+/* Whole matrices of a batch that a block has in shared memory. */
+static void share_batch(const problem_t *p, tilemm__transpose_tiles_t *tiles)
 {
     const int64_t room = tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES);
     tiles->tile_rows = (int)p->args->rows;
     tiles->tile_cols = (int)p->args->cols;
-    tiles->tile_batch = (int)tilemm__min(p->args->batch_count, tilemm__max(room / each, 1));
+    tiles->tile_batch =
+        (int)tilemm__min(p->args->batch_count, tilemm__max(room / p->matrix_bytes, 1));
 }
 
 static void fill_packed(const problem_t *p, tilemm__transpose_packed_t *packed)
 {
-    const int64_t each = p->each * p->size;
-    share_batch(p, each, &packed->of);
+    share_batch(p, &packed->of);
     packed->by_rows = tilemm__division_by((uint32_t)p->args->rows);
     packed->by_cols = tilemm__division_by((uint32_t)p->args->cols);
     /* The first and the last piece may be there in part. */
-    const int64_t pieces = each * packed->of.tile_batch / 16 + 2;
+    const int64_t pieces = p->matrix_bytes * packed->of.tile_batch / 16 + 2;
     packed->rounds = (int)tilemm__div_up(pieces, TILEMM__TRANSPOSE_THREADS);
     packed->shared = (int)pieces * 16;
 }
@@ -434,10 +435,10 @@ static void fill_packed(const problem_t *p, tilemm__transpose_packed_t *packed)
 static void fill_columns(const problem_t *p, tilemm__transpose_columns_t *columns)
 {
     const int64_t down = tilemm__div_up(p->args->rows, TILEMM__TRANSPOSE_SQUARE_ROWS);
-    share_batch(p, p->each * p->size, &columns->of);
+    share_batch(p, &columns->of);
     columns->by_across = tilemm__division_by((uint32_t)(p->args->cols * p->size / 8));
     columns->by_down = tilemm__division_by((uint32_t)down);
-    columns->shared = (int)(p->each * p->size * columns->of.tile_batch + 16);
+    columns->shared = (int)(p->matrix_bytes * columns->of.tile_batch + 16);
 }
 
 /* Periods of whole units; as many units for a thread as keep the blocks few, if there are blocks
@@ -500,7 +501,7 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     tiles->tile_cols = row->cols;
     tiles->tile_batch = 1;
     tiles->unit_in = tiles->unit_out = row->chunk;
-    uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0; /* or: */
+    uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_shifted:
         /* Rows of the tile beyond those written, so that writes begin at whole transfers. */

@@ -138,10 +138,17 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
 
 /* ---- rectangles that the multiprocessors hold ------------------------------------------------ */
 
+/* Bytes of shared memory of a tile of the kernel's; none in registers. */
+static int64_t whole_tile_bytes(const tilemm__transpose_row_t *row)
+{
+    return row->facet
+               ? 0
+               : (int64_t)row->rows * tilemm__transpose_pitch(row->rows, row->bytes) * row->bytes;
+}
+
 /* The row of the kernel that has them in registers, or in shared memory, if it takes the problem,
- * or TILEMM__TRANSPOSE_VARIANTS; its tiles, and bytes of shared memory for each. */
-static tilemm__transpose_variant_t whole_row(const problem_t *p, int in_registers, int64_t *tiles,
-                                             int64_t *tile_bytes)
+ * or TILEMM__TRANSPOSE_VARIANTS; and its tiles. */
+static tilemm__transpose_variant_t whole_row(const problem_t *p, int in_registers, int64_t *tiles)
 {
     const tilemm__cuda_traits_t *traits = p->limits->cuda;
     const tilemm__transpose_args_t *args = p->args;
@@ -150,7 +157,7 @@ static tilemm__transpose_variant_t whole_row(const problem_t *p, int in_register
                          tilemm__alignment(args->dst, args->ld_dst, 0, 1, args->elem_size));
     const tilemm__transpose_variant_t variant =
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_whole, p->size, aligned, in_registers);
-    *tiles = *tile_bytes = 0;
+    *tiles = 0;
     if (!p->permutes || variant == TILEMM__TRANSPOSE_VARIANTS)
         return TILEMM__TRANSPOSE_VARIANTS;
     const tilemm__transpose_row_t *row = &tilemm__transpose_rows[variant];
@@ -159,15 +166,12 @@ static tilemm__transpose_variant_t whole_row(const problem_t *p, int in_register
     if (in_registers && ((p->size == 4 && p->bytes < cost.whole_bytes && !is_forced) ||
                          args->rows % side || args->cols % side))
         return TILEMM__TRANSPOSE_VARIANTS;
-    const int edge = row->rows;
     const int64_t squares = TILEMM__WHOLE_WORDS / (side * row->chunk / 4);
-    if (!in_registers)
-        *tile_bytes = (int64_t)edge * tilemm__transpose_pitch(edge, p->size) * p->size;
-    const int64_t room =
-        traits->sm_count * (in_registers ? row->threads / 32 * squares
-                                         : (int64_t)traits->shared_per_block / *tile_bytes);
+    const int64_t of_one = in_registers ? row->threads / 32 * squares
+                                        : (int64_t)traits->shared_per_block / whole_tile_bytes(row);
+    const int64_t room = traits->sm_count * of_one;
     const int64_t across = tilemm__div_up(args->cols, row->cols);
-    const int64_t down = tilemm__div_up(args->rows, edge);
+    const int64_t down = tilemm__div_up(args->rows, row->rows);
     if (across > room || down > room / across)
         return TILEMM__TRANSPOSE_VARIANTS;
     *tiles = across * down;
@@ -179,10 +183,11 @@ static int plan_whole(const problem_t *p, int in_registers,
 {
     const tilemm__transpose_args_t *args = p->args;
     tilemm__transpose_whole_t *whole = &plan->arm.whole.whole;
-    int64_t tiles, tile_bytes;
-    const tilemm__transpose_variant_t variant = whole_row(p, in_registers, &tiles, &tile_bytes);
+    int64_t tiles;
+    const tilemm__transpose_variant_t variant = whole_row(p, in_registers, &tiles);
     if (variant == TILEMM__TRANSPOSE_VARIANTS)
         return -1;
+    const tilemm__transpose_row_t *row = &tilemm__transpose_rows[variant];
     const int64_t blocks = tilemm__min(tiles, p->limits->cuda->sm_count);
     plan->method = TILEMM__INPLACE_WHOLE;
     plan->scale = 0;
@@ -196,9 +201,9 @@ static int plan_whole(const problem_t *p, int in_registers,
                                          .scaled = args->scaled && args->alpha != 1.0f,
                                          .alpha = args->alpha,
                                          .tiles = (int)tiles};
-    whole->down = (int)tilemm__div_up(args->rows, tilemm__transpose_rows[variant].rows);
+    whole->down = (int)tilemm__div_up(args->rows, row->rows);
     whole->by_down = tilemm__division_by((uint32_t)whole->down);
-    whole->shared = (int)(tilemm__div_up(tiles, blocks) * tile_bytes);
+    whole->shared = (int)(tilemm__div_up(tiles, blocks) * whole_tile_bytes(row));
     set_name(plan, variant, "");
     return 0;
 }
@@ -491,10 +496,10 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     int64_t want =
         tilemm__max(p.bytes / cost.workspace_share,
                     p.bytes <= ample ? p.bytes : tilemm__min(p.bytes, cost.workspace_bytes));
-    int64_t tiles, tile_bytes;
+    int64_t tiles;
     if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes) ||
-        whole_row(&p, 1, &tiles, &tile_bytes) != TILEMM__TRANSPOSE_VARIANTS ||
-        whole_row(&p, 0, &tiles, &tile_bytes) != TILEMM__TRANSPOSE_VARIANTS)
+        whole_row(&p, 1, &tiles) != TILEMM__TRANSPOSE_VARIANTS ||
+        whole_row(&p, 0, &tiles) != TILEMM__TRANSPOSE_VARIANTS)
         return 0;
     if (p.permutes && has_slab_kernel(&p)) {
         const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);

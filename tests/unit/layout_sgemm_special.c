@@ -111,7 +111,7 @@ static void check_short(int width, int along_k, int tf32)
  * reads of Ns, along k or with stride one, are free of conflicts. */
 static void check_slicek(int lines, int along_k)
 {
-    enum { DEPTH = TILEMM__SLICEK_DEPTH };
+    enum { DEPTH = TILEMM__SGEMM_SLICEK_DEPTH };
     const int words = tilemm__slicek_words(lines, along_k);
     static int seen[64 * TILEMM__SLICEK_PITCH];
     unsigned index[32];

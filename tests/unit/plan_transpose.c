@@ -47,6 +47,7 @@ static void check_packed(const tilemm__transpose_packed_t *packed, int shared, c
           packed->rounds);
 }
 
+/* The matrices of a block have room, wherever within 16 bytes they begin. */
 static void check_columns(const tilemm__transpose_columns_t *columns, int shared, const char *name)
 {
     const tilemm__transpose_tiles_t *tiles = &columns->of;

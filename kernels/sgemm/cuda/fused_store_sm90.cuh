@@ -7,6 +7,7 @@
 
 #include "fused_sm90.cuh"
 #include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/epilogue.cuh"
 
 /* Row i of a thread's ROWS in the tile, and its first column col: it has col + 8 i and the next. */
 template <typename S>
@@ -146,11 +147,6 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     }
 }
 
-[[maybe_unused]] static __device__ __forceinline__ void store_sum(float *to, float sum, float beta)
-{
-    *to = beta != 0.0f ? fmaf(beta, *to, sum) : sum;
-}
-
 /* Add up rows `first` to `last` of C', which are columns in memory. Reading other blocks is fast
  * along rows, storing along columns: a warp adds up 8 rows by 32 columns at a time, leaves the sums
  * in its own tile, where no other block reads these rows, and stores them from there. */
@@ -179,8 +175,8 @@ static __device__ __forceinline__ void add_up_columns(float *tile, float *c, int
         const int i = row + lane % DOWN;
         for (int j = col + lane / DOWN; j < min(col + ACROSS, cols); j += 32 / DOWN)
             if (i < last)
-                store_sum(c + j * args.ldc + i, tile[tilemm__fused_tile(i, j, S::LINES_B)],
-                          args.beta);
+                epilogue_store(c + j * args.ldc + i, tile[tilemm__fused_tile(i, j, S::LINES_B)],
+                               1.0f, args.beta);
     }
 }
 
@@ -211,7 +207,7 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)
                 sum += cluster_read(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
-            store_sum(c + i * args.ldc + j, args.alpha * sum, args.beta);
+            epilogue_store(c + i * args.ldc + j, sum, args.alpha, args.beta);
         }
     cluster_sync(); /* nobody leaves while another may still read from it */
 }

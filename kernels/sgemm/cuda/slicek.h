@@ -16,8 +16,7 @@ extern "C" {
 
 enum {
     TILEMM__SGEMM_SLICEK_WARPS = 8,
-    TILEMM__SGEMM_SLICEK_STEP = 4,                     /* of k, that a warp takes at a time */
-    TILEMM__SGEMM_SLICEK_DEPTH = TILEMM__SLICEK_DEPTH, /* of k in a stage */
+    TILEMM__SGEMM_SLICEK_STEP = 4, /* of k, that a warp takes at a time */
     TILEMM__SGEMM_SLICEK_STAGES = 3,
     TILEMM__SGEMM_SLICEK_MOST_CLUSTER = 8
 };

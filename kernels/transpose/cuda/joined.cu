@@ -118,12 +118,8 @@ static __device__ __forceinline__ void joined(const tilemm__transpose_tiles_t p)
     for (int j = 0; j < COLS; j++) {
         unsigned char *const border =
             dst + (to + j * ld_dst - behind<COLUMN>(dst, to + j * ld_dst));
-        if (whole && j < cols) {
-            if (WORDS == 1)
-                *(uint32_t *)border = column[j][0];
-            else
-                put<CHUNK>(border, column[j]);
-        }
+        if (whole && j < cols)
+            put<COLUMN>(border, column[j]);
     }
     if (whole)
         return;

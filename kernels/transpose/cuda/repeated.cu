@@ -66,10 +66,7 @@ static __device__ __forceinline__ void repeated(const tilemm__transpose_repeated
         for (int k = 0; k < COUNT; k++)
             unit.e[k] = of[t][k];
         if (t * g.next + COUNT <= left) {
-            if (UNIT == 4)
-                *(uint32_t *)to = unit.words[0];
-            else
-                put<UNIT>(to, unit.words);
+            put<UNIT>(to, unit.words);
         } else { /* the last of all, in part, or none */
 #pragma unroll
             for (int k = 0; k < COUNT - 1; k++)

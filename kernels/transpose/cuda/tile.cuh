@@ -68,10 +68,14 @@ static __device__ __forceinline__ void get(uint32_t *w, const void *p)
     }
 }
 
+/* 4, 8 or 16 bytes likewise. */
 template <int BYTES, bool STREAM = false>
 static __device__ __forceinline__ void put(void *p, const uint32_t *w)
 {
-    if (BYTES == 8 && STREAM)
+    static_assert(BYTES == 16 || BYTES == 8 || (BYTES == 4 && !STREAM), "one access");
+    if (BYTES == 4)
+        *(uint32_t *)p = w[0];
+    else if (BYTES == 8 && STREAM)
         __stcs((uint2 *)p, make_uint2(w[0], w[1]));
     else if (BYTES == 8)
         *(uint2 *)p = make_uint2(w[0], w[1]);

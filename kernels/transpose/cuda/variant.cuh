@@ -61,34 +61,22 @@ static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
     return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
 }
 
-/* The same by blocks that all run at once, and wait for each other. */
+/* The same by blocks that all run at once, and wait for each other, with as much shared memory as a
+ * multiprocessor has. */
 template <typename PARAMETERS, size_t COUNT>
 static int launch_at_once(const row_t<PARAMETERS> (&rows)[COUNT],
                           const tilemm__transpose_launch_t *launch, const PARAMETERS *p,
                           size_t shared, void *stream)
 {
     const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
-    PARAMETERS parameters = *p;
-    void *arguments[] = {&parameters};
     if (!row)
         return (int)cudaErrorInvalidValue;
-    cudaError_t error =
-        cudaFuncSetAttribute(row->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    if (!error)
-        error = cudaFuncSetAttribute(row->kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
-    cudaLaunchAttribute attributes[2];
-    cudaLaunchConfig_t config = {dim3(launch->blocks), dim3(row->threads), shared,
-                                 (cudaStream_t)stream, attributes,         0};
-    attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
-    attributes[config.numAttrs++].val.cooperative = 1;
-    if (launch->concurrent) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (!error)
-        error = cudaLaunchKernelExC(&config, (const void *)row->kernel, arguments);
-    return (int)error;
+    const launch_t how = {
+        dim3(launch->blocks), dim3(row->threads), shared, 0, launch->concurrent != 0, true};
+    const cudaError_t error =
+        cudaFuncSetAttribute(row->kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared);
+    return (int)(error ? error : launch_kernel(row->kernel, how, (cudaStream_t)stream, *p));
 }
 
 #endif
