@@ -116,9 +116,9 @@ WGMMA_TF32_SHARED(32, 64, 33, 34)
 WGMMA_TF32_SHARED(64, 128, 65, 66)
 WGMMA_TF32_SHARED(128, 256, 129, 130)
 
-/* The same with a in four registers: 16 numbers in BF16, 8 in TF32. WGMMA_REGISTERS(name, the
- * instruction's shape and types, how operands may lie, accumulators of a thread, N, and the numbers
- * of a[1] to a[3], b and add). */
+/* The same with a in four registers: 16 numbers in FP16 or BF16, 8 in TF32. WGMMA_REGISTERS(name,
+ * the instruction's shape and types, how operands may lie, accumulators of a thread, N, and the
+ * numbers of a[1] to a[3], b and add). */
 #define WGMMA_REGISTERS(NAME, TYPES, LAYOUT, COUNT, N, A1, A2, A3, B, ADD)                         \
     static __device__ __forceinline__ void NAME(float(&d)[COUNT], const unsigned *a, uint64_t b,   \
                                                 int add)                                           \
@@ -133,8 +133,13 @@ WGMMA_TF32_SHARED(128, 256, 129, 130)
                      : WGMMA_D##COUNT                                                              \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));              \
     }
+#define WGMMA_FP16_REGISTERS(...) WGMMA_REGISTERS(wgmma, "k16.f32.f16.f16", ", 0", __VA_ARGS__)
 #define WGMMA_BF16(...) WGMMA_REGISTERS(wgmma_bf16, "k16.f32.bf16.bf16", ", 0", __VA_ARGS__)
 #define WGMMA_TF32(...) WGMMA_REGISTERS(wgmma_tf32, "k8.f32.tf32.tf32", "", __VA_ARGS__)
+WGMMA_FP16_REGISTERS(8, 16, 9, 10, 11, 12, 13)
+WGMMA_FP16_REGISTERS(16, 32, 17, 18, 19, 20, 21)
+WGMMA_FP16_REGISTERS(32, 64, 33, 34, 35, 36, 37)
+WGMMA_FP16_REGISTERS(64, 128, 65, 66, 67, 68, 69)
 WGMMA_BF16(8, 16, 9, 10, 11, 12, 13)
 WGMMA_BF16(16, 32, 17, 18, 19, 20, 21)
 WGMMA_BF16(32, 64, 33, 34, 35, 36, 37)

@@ -252,8 +252,22 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 32x256, 256, 32)                           \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 16x256, 256, 16)                           \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 64x128, 128, 64)
+#define TILEMM__SGEMM_HALF_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_FUSED_TILE(ROW, half, 128x128, , 128, 128, 1)                                    \
+    TILEMM__SGEMM_FUSED_TILE(ROW, half, 128x64, , 128, 64, 1)                                      \
+    TILEMM__SGEMM_FUSED_TILE(ROW, half, 64x64, , 64, 64, 1)                                        \
+    TILEMM__SGEMM_FUSED_TILE(ROW, half, 256x32, , 256, 32, 0)                                      \
+    TILEMM__SGEMM_FUSED_TILE(ROW, half, 256x16, , 256, 16, 0)                                      \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 32x256, 256, 32)                                \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 16x256, 256, 16)                                \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 64x128, 128, 64)
 #define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
     TILEMM__SGEMM_UNALIGNED_TILES(ROW, invariant_unaligned)
+
+/* From FP16 planes that a pass makes, ROW(name, threads): ROW(name, m, n, k), blocks of a cluster
+ * side by side. */
+#define TILEMM__SGEMM_MAKE_HALF_ROWS(ROW) ROW(sgemm_make_half_sm90, 256)
+#define TILEMM__SGEMM_HALF_PLANES_ROWS(ROW) ROW(sgemm_half_planes_sm90_128x128x64, 128, 128, 64)
 
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 
@@ -308,12 +322,15 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_UNALIGNED_ROWS(ROW)                                                              \
     TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_HALF_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                    \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_MAKE_HALF_ROWS(ROW)                                                              \
     TILEMM__SGEMM_PLANES_SM80_ROWS(ROW)                                                            \
     TILEMM__SGEMM_PLANES_SM90_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_HALF_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_EXACT_LINES_ROWS(ROW)
 
 #define TILEMM__SGEMM_ROW_NUMBER(name, ...) TILEMM__##name,

@@ -87,6 +87,12 @@ tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace);
  * less, memory ran out, or a capture forbids to grow. Valid until the next call. */
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
 
+/* Memory of `bytes` from the stream's pool, 256-byte aligned, for what a call must have beyond that
+ * workspace, also while a graph is captured: NULL if there is none. It goes back in the order of
+ * the stream. */
+void *tilemm__cuda_lend(tilemm_t ctx, size_t bytes);
+void tilemm__cuda_return(tilemm_t ctx, void *memory);
+
 /* A buffer of `bytes`, at most `most`, that the context keeps, for strips and pieces of
  * what lies elsewhere: NULL if there is no memory. Calls use it in the order of the stream. */
 void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes, size_t most);
@@ -191,7 +197,7 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
 tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 /* run_cuda.c: device addresses only. They plan, launch on the context's stream, and neither wait
- * nor allocate but through tilemm__cuda_workspace(). */
+ * nor allocate but through tilemm__cuda_workspace() and tilemm__cuda_lend(). */
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 /* One product of several whose operands' planes stay in the workspace, if `kept` is not NULL; and

@@ -55,6 +55,20 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
     return state->buffer;
 }
 
+void *tilemm__cuda_lend(tilemm_t ctx, size_t bytes)
+{
+    void *memory = NULL;
+    if (cudaMallocAsync(&memory, bytes, tilemm__cuda(ctx)->stream) == cudaSuccess)
+        return memory;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+void tilemm__cuda_return(tilemm_t ctx, void *memory)
+{
+    cudaFreeAsync(memory, tilemm__cuda(ctx)->stream);
+}
+
 void tilemm__cuda_release_strips(tilemm_t ctx)
 {
     tilemm__cuda_state_t *state = tilemm__cuda(ctx);

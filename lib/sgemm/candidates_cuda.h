@@ -104,8 +104,27 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__limits_t *limits,
                                              const tilemm__sgemm_trial_t *trial);
-/* Whether the fused kernels can do the problem, from copies of operands if need be. */
+/* Whether the fused kernels can do the problem, from copies of operands if need be; those of them
+ * that read operands however they are aligned. */
 int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits);
+int tilemm__sgemm_can_be_unaligned(const tilemm__sgemm_args_t *args);
+/* Invariant products. Whether a k has FP16 planes: a shorter one has too few products for what
+ * these lose to be little beside FP32's own roundings, and the parts of a longer one are too long.
+ */
+int tilemm__sgemm_has_half(int64_t k);
+/* The parts of k, each with a sum of its own, and the length of each but the last: of FP16 planes,
+ * or of the three BF16 planes. */
+int64_t tilemm__sgemm_invariant_parts(int64_t k, int half, int64_t *k_part);
+/* Where what planes carry is told to the kernel `rest`, from *workspace on, which grows. */
+tilemm__sgemm_carry_places_t tilemm__sgemm_place_carry(const tilemm__sgemm_fused_t *rest,
+                                                       size_t *workspace);
+/* FP16 planes of an invariant product by a pass (plan_half.c). */
+void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args,
+                                   const tilemm__limits_t *limits, tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
+                                    const tilemm__limits_t *limits,
+                                    const tilemm__sgemm_trial_t *trial,
+                                    tilemm__sgemm_cuda_plan_t *plan);
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -417,6 +417,24 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     return cycles * (traits->cc == 90 ? planes_margin[row->products > 1] : 1);
 }
 
+/* Reading the operands and writing the planes; then whole waves of clusters' tiles. */
+static double half_planes_estimate(const tilemm__sgemm_trial_t *trial,
+                                   const tilemm__sgemm_args_t *args,
+                                   const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_HALF_PLANES];
+    const double numbers = ((double)args->m + (double)args->n) * (double)args->k *
+                           (double)args->batch_count;
+    const int64_t pairs = tilemm__div_up(args->m, row->m) *
+                          tilemm__div_up(args->n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) *
+                          args->batch_count;
+    const int64_t waves = tilemm__div_up(pairs, traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR);
+    return family->launch + numbers * 2 * sizeof(float) / (family->bytes * traits->sm_count) +
+           (double)waves * (cost->item + (double)tilemm__div_up(args->k, row->k) * cost->step);
+}
+
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
                                    const tilemm__sgemm_args_t *args,
                                    const tilemm__cuda_traits_t *traits)
@@ -429,5 +447,7 @@ double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
         return tf32_estimate(trial, args, traits);
     if (trial->variant < SM80_FIRST)
         return fused_estimate(trial, args, traits);
+    if (trial->variant == TILEMM__sgemm_half_planes_sm90_128x128x64)
+        return half_planes_estimate(trial, args, traits);
     return planes_estimate(trial, args, traits);
 }

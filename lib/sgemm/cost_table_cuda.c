@@ -63,6 +63,14 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"unaligned_sm90_128x128x32",      1, 3136,  1849,     3108,  1955,     3093},
     {"unaligned_sm90_128x64x32",       1, 1901,  1211,     2077,  1678,     2045},
     {"unaligned_sm90_64x64x32",        2,  868,  1431,     1298,  1599,     2421},
+    {"half_sm90_128x128x32",           1, 2272,  2500,     1400,  3000,     1400},
+    {"half_sm90_128x64x32",            1, 2252,  1132,     1000,  1530,     1100},
+    {"half_sm90_64x64x32",             2,  913,  1373,      950,  1706,     1300},
+    {"half_sm90_256x32x32",            1, 3014,  1509,     1500,  1847,     1700},
+    {"half_sm90_256x16x32",            1, 1868,  1141,     1500,  1341,     1700},
+    {"half_sm90_32x256x32",            1, 2197,  1596,     1500,  1754,     1700},
+    {"half_sm90_16x256x32",            1, 1865,  1238,     1500,   949,     1700},
+    {"half_sm90_64x128x32",            1, 2069,  1705,     1000,  2088,     1100},
     {"planes_sm80_p1",                 1,    0,  5000,   1365.3,  5000,   1365.3},
     {"planes_sm80_p3",                 1,    0,  5000,     4096,  5000,     4096},
     {"planes_sm80_p4",                 1,    0,  5000,   5461.3,  5000,   5461.3},
@@ -72,6 +80,7 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"planes_sm90_128x128x64_p4_1x2",  1,    0,  5000,   2730.7,  5000,   2730.7},
     {"planes_sm90_128x256x64_p1_1x2",  1,    0, 23000,     1615, 23000,     1615},
     {"planes_sm90_128x128x64_p1_1x2",  1,    0, 12500,      882, 12500,      882},
+    {"half_planes_sm90_128x128x64",    1,    0,  5000,     2150,  5000,     2150},
 };
 const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
     [TILEMM__OF_FFMA] = { 2600, 3366, 2054, 50, 17.5},
@@ -83,6 +92,7 @@ const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
     [TILEMM__OF_SHORT] = { 2210,    0,    0,    0, 12.5},
     [TILEMM__OF_FUSED] = { 4000, 4000, 2740, 18,   16},
     [TILEMM__OF_PLANES] = {17000,    0,    0,    0, 16},
+    [TILEMM__OF_HALF_PLANES] = {14000, 0,  0,    0, 16},
 };
 /* clang-format on */
 
@@ -95,6 +105,7 @@ enum {
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
@@ -102,6 +113,7 @@ enum {
     ROWS_OF_TILE = 4, /* by transposes */
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
     FITTED_AND_FUSED_TILES = (INVARIANT_FIRST - FITTED_FIRST) / ROWS_OF_TILE,
+    HALF_TILES = (INVARIANT_UNALIGNED_FIRST - HALF_FIRST) / ROWS_OF_TILE,
     TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
     SM80_TILES = 3                                         /* by products: 1, 3, 4 */
 };
@@ -110,11 +122,13 @@ const tilemm__tile_cost_t *tilemm__sgemm_tile_cost(int variant)
 {
     const int products = tilemm__sgemm_rows[variant].products;
     const tilemm__tile_cost_t *const fitted = tile_costs + FFMA_TILES;
-    const tilemm__tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
-    if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
-        variant += variant < INVARIANT_UNALIGNED_FIRST
-                       ? AS_INVARIANT_FIRST - INVARIANT_FIRST
-                       : UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST;
+    const tilemm__tile_cost_t *const planes =
+        fitted + FITTED_AND_FUSED_TILES + HALF_TILES + TF32_TILES;
+    if (tilemm__sgemm_is_half(variant))
+        variant += INVARIANT_FIRST - HALF_FIRST;
+    else if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
+        variant += variant < HALF_FIRST ? AS_INVARIANT_FIRST - INVARIANT_FIRST
+                                        : UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST;
     if (variant >= SM90_FIRST)
         return planes + SM80_TILES + variant - SM90_FIRST;
     if (variant >= SM80_FIRST)

@@ -13,7 +13,7 @@ enum {
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     UNALIGNED_END = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
-    INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
+    HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
@@ -34,7 +34,10 @@ enum {
      * steps or more each, which the workspace holds. */
     INVARIANT_PART = 64,
     INVARIANT_PARTS = 4,
-    INVARIANT_LONG_PART = 2048
+    INVARIANT_LONG_PART = 2048,
+    HALF_LEAST_K = 513,
+    HALF_LONG_K = 4096,
+    HALF_MOST_K = 32768
 };
 
 /* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
@@ -64,6 +67,11 @@ int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__l
     return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most;
 }
 
+int tilemm__sgemm_can_be_unaligned(const tilemm__sgemm_args_t *args)
+{
+    return args->lda <= MOST_LD && args->ldb <= MOST_LD;
+}
+
 /* ---- a trial ----------------------------------------------------------------------------------
  */
 
@@ -77,8 +85,8 @@ static double copies_of(const tilemm__sgemm_args_t *args, int variant)
  * these are aligned. */
 static int try_unaligned(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
-    return (tilemm__sgemm_copies_bytes(args) > 0 || *limits->variant) && args->lda <= MOST_LD &&
-           args->ldb <= MOST_LD;
+    return (tilemm__sgemm_copies_bytes(args) > 0 || *limits->variant) &&
+           tilemm__sgemm_can_be_unaligned(args);
 }
 
 /* Keep a trial, whose variant and splits are set, if it can be done and is better. `count` is the
@@ -91,7 +99,8 @@ static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits
                                                                 sizeof(float) * (double)now.splits;
     if (count * (double)now.splits <= (double)most &&
         is_chosen_of_two(args, now.variant, now.splits) &&
-        partial + copies_of(args, now.variant) <= (double)limits->workspace)
+        (tilemm__sgemm_is_half(now.variant) /* which takes the memory that it needs */ ||
+         partial + copies_of(args, now.variant) <= (double)limits->workspace))
         tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
@@ -110,38 +119,83 @@ static int may_be_cluster(int variant)
 /* ---- invariant products ------------------------------------------------------------------------
  */
 
-/* The parts of k, each with a sum of its own, and the length of each but the last. */
-static int64_t invariant_parts(int64_t k, int64_t *k_part)
+int tilemm__sgemm_has_half(int64_t k)
+{
+    return k >= HALF_LEAST_K && k <= HALF_MOST_K;
+}
+
+int64_t tilemm__sgemm_invariant_parts(int64_t k, int half, int64_t *k_part)
 {
     const int64_t few = tilemm__min(k / INVARIANT_PART, INVARIANT_PARTS);
     const int64_t parts = tilemm__max(tilemm__max(few, k / INVARIANT_LONG_PART), 1);
-    return tilemm__sgemm_split(k, parts, TILEMM__SGEMM_FUSED_K, k_part);
+    const int64_t half_parts = k < HALF_LONG_K ? INVARIANT_PARTS : MOST_CLUSTER;
+    return tilemm__sgemm_split(k, half ? half_parts : parts, TILEMM__SGEMM_FUSED_K, k_part);
 }
 
 void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                  tilemm__sgemm_trial_t *best)
 {
     int64_t k_part;
-    const int64_t parts = invariant_parts(args->k, &k_part);
-    const int end = try_unaligned(args, limits) ? INVARIANT_END : INVARIANT_UNALIGNED_FIRST;
+    const int half = tilemm__sgemm_has_half(args->k);
+    const int64_t parts = tilemm__sgemm_invariant_parts(args->k, half, &k_part);
     if (!tilemm__sgemm_can_be_fused(args, limits))
         return;
-    for (int v = INVARIANT_FIRST + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
+    for (int v = INVARIANT_FIRST + tilemm__sgemm_transposes(args); v < INVARIANT_END;
+         v += ROWS_OF_TILE) {
         const double count = tiles_of(v, args);
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1};
-        if (!tilemm__sgemm_is_allowed(limits, v))
+        if (!tilemm__sgemm_is_allowed(limits, v) || tilemm__sgemm_is_half(v) != half ||
+            (tilemm__sgemm_reads_unaligned(v) && !try_unaligned(args, limits)))
             continue;
         /* One block, parts one after the other; a cluster; or the workspace. */
         tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &now.k_split);
         try(args, limits, count, now, best);
         now.splits = parts;
         now.k_split = k_part;
-        if (parts > 1)
+        if (parts > 1 && !half)
             try(args, limits, count, now, best);
         now.cluster = 1;
-        if (parts > 1 && parts <= MOST_CLUSTER && may_be_cluster(v))
+        if (parts > 1 && parts <= MOST_CLUSTER && may_be_cluster(v) &&
+            tilemm__sgemm_may_divide_k(limits))
             try(args, limits, count, now, best);
     }
+}
+
+tilemm__sgemm_carry_places_t tilemm__sgemm_place_carry(const tilemm__sgemm_fused_t *rest,
+                                                       size_t *workspace)
+{
+    const tilemm__sgemm_args_t *args = &rest->args;
+    const int64_t batch = args->batch_count, tiles = (int64_t)rest->rows * rest->cols * batch;
+    tilemm__sgemm_carry_places_t at;
+    at.a = (size_t)tilemm__round_up((int64_t)*workspace, TILEMM__SGEMM_LINE);
+    at.b = at.a + (size_t)(batch * args->m);
+    at.left = (size_t)tilemm__round_up((int64_t)at.b + batch * args->n, TILEMM__SGEMM_LINE);
+    *workspace = at.left + (size_t)tiles * TILEMM__SGEMM_CARRY_SLOTS;
+    return at;
+}
+
+/* What FP16 planes do not carry: the same tiles from BF16 planes. A cluster has their parts of k
+ * only where these are as many. */
+static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                      const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    tilemm__sgemm_fused_plan_t *const fused = &plan->as.fused;
+    tilemm__sgemm_trial_t rest = *trial;
+    int64_t k_part;
+    rest.variant += INVARIANT_FIRST - HALF_FIRST;
+    if (trial->cluster && tilemm__sgemm_invariant_parts(args->k, 0, &k_part) != trial->splits) {
+        rest.cluster = 0;
+        rest.splits = tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &rest.k_split);
+    }
+    /* Of the kernel's tile, which may be transposed. */
+    const int64_t tile_rows =
+        tilemm__sgemm_fused_walk(trial->variant, args).transposed ? row->n : row->m;
+    fused->product.carry.slots = trial->cluster ? (int)trial->splits
+                                                : (int)(tile_rows / TILEMM__SGEMM_CARRY_ROWS);
+    fused->rest = tilemm__sgemm_fused_of(args, limits, &rest);
+    fused->rest.store = TILEMM__SGEMM_STORE_THREADS;
+    fused->carry = tilemm__sgemm_place_carry(&fused->rest, &plan->workspace);
 }
 
 /* ---- all products ------------------------------------------------------------------------------
@@ -197,7 +251,7 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     const tilemm__sgemm_args_t read =
         tilemm__sgemm_reads_unaligned(trial->variant) ? *args : tilemm__sgemm_aligned(args);
     int64_t k_part;
-    invariant_parts(args->k, &k_part);
+    tilemm__sgemm_invariant_parts(args->k, tilemm__sgemm_is_half(trial->variant), &k_part);
     return (tilemm__sgemm_fused_t){
         .args = tilemm__sgemm_exchange(&read, walk.transposed),
         .variant = trial->variant,
@@ -223,8 +277,11 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
     plan->as.fused.product = tilemm__sgemm_fused_of(args, limits, trial);
     plan->workspace = plan->as.fused.product.partial_bytes;
     plan->as.fused.copies.pass.blocks = 0;
+    plan->as.fused.rest.blocks = 0;
     if (!tilemm__sgemm_reads_unaligned(trial->variant))
         plan->as.fused.copies =
             tilemm__sgemm_plan_copies(&exchanged, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
+    if (tilemm__sgemm_is_half(trial->variant))
+        fill_rest(args, limits, trial, plan);
 }

@@ -9,7 +9,7 @@ enum {
     ALIGN_MN = TILEMM__SGEMM_PLANES_ALIGN_MN,
     ALIGN_K = TILEMM__SGEMM_PLANES_ALIGN_K,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
-    SM90_END = TILEMM__sgemm_exact_lines_sm80,
+    SM90_END = TILEMM__sgemm_half_planes_sm90_128x128x64,
     SM90_K = 64, /* a k-step */
     /* Of the pass that copies operands for hard tiles, to a multiprocessor: all run at once. */
     COPY_BLOCKS = 8,

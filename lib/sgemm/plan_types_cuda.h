@@ -10,6 +10,7 @@
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/half_planes.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/rest.h"
 #include "kernels/sgemm/cuda/short.h"
@@ -29,7 +30,8 @@ typedef enum {
     TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
     TILEMM__SGEMM_SHORT,       /* the same for a short k, or memory that is not aligned */
     TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes or TF32 made in the kernel */
-    TILEMM__SGEMM_PLANES       /* tensor cores, FP16 planes made by a pass */
+    TILEMM__SGEMM_PLANES,      /* tensor cores, FP16 planes made by a pass */
+    TILEMM__SGEMM_HALF_PLANES  /* the same of an invariant product */
 } tilemm__sgemm_method_t;
 
 /* Skinny: in the workspace the partial products, then the counters, which are zeroed before. */
@@ -53,12 +55,29 @@ typedef struct {
     size_t at[2];
 } tilemm__sgemm_copies_t;
 
-/* The workspace has the partial products, then the copies. */
+/* Where what carry.h says lies: bytes from the workspace's begin. */
+typedef struct {
+    size_t a, b, left;
+} tilemm__sgemm_carry_places_t;
+
+/* The workspace has the partial products, then the copies, then what FP16 planes carry. */
 typedef struct {
     tilemm__sgemm_copies_t copies;
     tilemm__sgemm_fused_t product;
     tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+    tilemm__sgemm_fused_t rest;    /* likewise: what FP16 planes do not carry */
+    tilemm__sgemm_carry_places_t carry;
 } tilemm__sgemm_fused_plan_t;
+
+/* Invariant products from FP16 planes that a pass makes: high, low and words of both operands lie
+ * at these bytes from the workspace's begin. */
+typedef struct {
+    tilemm__sgemm_make_half_t make;
+    tilemm__sgemm_half_product_t product;
+    tilemm__sgemm_fused_t rest; /* what planes do not carry */
+    tilemm__sgemm_carry_places_t carry;
+    size_t high[2], low[2], words[2];
+} tilemm__sgemm_half_plan_t;
 
 /* The kernels of a part of k of a group of matrices, one after the other. */
 typedef struct {
@@ -106,6 +125,7 @@ typedef struct {
         tilemm__sgemm_short_t short_k;
         tilemm__sgemm_fused_plan_t fused;
         tilemm__sgemm_planes_cuda_plan_t planes;
+        tilemm__sgemm_half_plan_t half;
     } as;
 } tilemm__sgemm_cuda_plan_t;
 

@@ -42,6 +42,7 @@
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
 #define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
     ROW(#row, m, n, k, 384, 1, 0, products, cluster_m)
+#define HALF_PLANES(row, m, n, k) ROW(#row, m, n, k, 384, 1, 0, 3, 1)
 
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
@@ -53,12 +54,14 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                     TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                         TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
                             TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
-                                TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
+                                TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
                                     TILEMM__SGEMM_ZERO_ROWS(HELPER)
                                         TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                             TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                                    TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
                                                 TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                                                     TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                            TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
                                                         TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 enum {
@@ -67,6 +70,8 @@ enum {
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
+    HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
+    HALF_TRANSPOSED = TILEMM__sgemm_half_sm90_32x256x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
@@ -89,6 +94,11 @@ int tilemm__sgemm_is_tf32(int variant)
     return variant >= TF32_FIRST && variant < REST_FIRST;
 }
 
+int tilemm__sgemm_is_half(int variant)
+{
+    return variant >= HALF_FIRST && variant < INVARIANT_UNALIGNED_FIRST;
+}
+
 int tilemm__sgemm_tf32_converts(int variant)
 {
     return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
@@ -107,7 +117,8 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
     const int transposed =
         tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
              : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
-                   (variant >= INVARIANT_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
+                   (variant >= INVARIANT_TRANSPOSED && variant < HALF_FIRST) ||
+                   (variant >= HALF_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int cluster = tf32 ? row->facet : 1;
     const int cluster_n = tilemm__fused_cluster_n(transposed ? row->n : row->m,

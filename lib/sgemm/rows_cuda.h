@@ -37,6 +37,8 @@ typedef struct {
 int tilemm__sgemm_is_tf32(int variant);
 /* Whether it is one of which neither operand runs along k. */
 int tilemm__sgemm_tf32_converts(int variant);
+/* Whether it makes FP16 planes in the kernel, and leaves what these do not carry to another. */
+int tilemm__sgemm_is_half(int variant);
 /* Whether a variant of the fused kernels reads operands however they are aligned. */
 int tilemm__sgemm_reads_unaligned(int variant);
 tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args);

@@ -58,12 +58,55 @@ static int run_copies(tilemm__sgemm_copies_t *copies, tilemm__sgemm_args_t *args
     return tilemm__sgemm_align_launch(&copies->pass, stream);
 }
 
+/* What FP16 planes of an invariant product carry, at its place in the workspace. */
+static void set_carry(tilemm__sgemm_carry_t *carry, const tilemm__sgemm_carry_places_t *at,
+                      char *workspace)
+{
+    carry->a = (void *)(workspace + at->a);
+    carry->b = (void *)(workspace + at->b);
+    carry->left = (void *)(workspace + at->left);
+}
+
+/* FP16 planes made in the kernel; and then what they do not carry. */
+static int run_half(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStream_t stream)
+{
+    set_carry(&plan->product.carry, &plan->carry, workspace);
+    plan->rest.carry = plan->product.carry;
+    plan->rest.args = plan->product.args;
+    const int error = tilemm__sgemm_half_launch(&plan->product, stream);
+    return error ? error : tilemm__sgemm_invariant_launch(&plan->rest, stream);
+}
+
+/* The same, made by a pass. */
+static int run_half_planes(tilemm__sgemm_half_plan_t *plan, char *workspace, cudaStream_t stream)
+{
+    tilemm__sgemm_half_planes_t *const to[2] = {&plan->make.a.to, &plan->make.b.to};
+    for (int i = 0; i < 2; i++) {
+        to[i]->high = (void *)(workspace + plan->high[i]);
+        to[i]->low = (void *)(workspace + plan->low[i]);
+        to[i]->words = (void *)(workspace + plan->words[i]);
+    }
+    plan->product.a = *to[0];
+    plan->product.b = *to[1];
+    set_carry(&plan->product.carry, &plan->carry, workspace);
+    plan->rest.carry = plan->product.carry;
+    int error = tilemm__sgemm_make_half_launch(&plan->make, stream);
+    if (!error)
+        error = tilemm__sgemm_half_planes_launch(&plan->product, stream);
+    return error ? error
+                 : (tilemm__sgemm_reads_unaligned(plan->rest.variant)
+                        ? tilemm__sgemm_unaligned_launch
+                        : tilemm__sgemm_invariant_launch)(&plan->rest, stream);
+}
+
 static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStream_t stream)
 {
     if (plan->product.partial_bytes > 0)
         plan->product.partial = (void *)workspace;
     int error = run_copies(&plan->copies, &plan->product.args, workspace, stream);
     const int variant = plan->product.variant;
+    if (!error && tilemm__sgemm_is_half(variant))
+        return run_half(plan, workspace, stream);
     if (!error)
         error = (tilemm__sgemm_is_tf32(variant)           ? tilemm__sgemm_tf32_launch
                  : tilemm__sgemm_reads_unaligned(variant) ? tilemm__sgemm_unaligned_launch
@@ -233,7 +276,7 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     tilemm__cuda_state_t *state = tilemm__cuda(ctx);
     tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
-    char *workspace = NULL;
+    char *workspace = NULL, *own = NULL;
     int error = 0;
     limits.kept = kept;
     limits.choices = choices_of(state);
@@ -254,6 +297,12 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
                                 "sgemm: an invariant product of operands that are not aligned to "
                                 "16 bytes needs a workspace of %zu bytes, has %zu",
                                 wanted, limits.workspace);
+        /* Its bits do not depend on the workspace: FP16 planes need theirs. */
+        if (limits.workspace < plan.workspace &&
+            !(workspace = own = tilemm__cuda_lend(ctx, plan.workspace)))
+            return tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY,
+                                "sgemm: an invariant product needs %zu bytes of device memory",
+                                plan.workspace);
     }
     tilemm__set_kernel(ctx, plan.name);
     switch (plan.method) {
@@ -282,7 +331,12 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     case TILEMM__SGEMM_PLANES:
         error = run_planes(&plan.as.planes, args, workspace, state->stream);
         break;
+    case TILEMM__SGEMM_HALF_PLANES:
+        error = run_half_planes(&plan.as.half, workspace, state->stream);
+        break;
     }
+    if (own)
+        tilemm__cuda_return(ctx, own);
     return error ? tilemm__cuda_fail(ctx, "sgemm", error) : TILEMM_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 /* invariance_exact.c - invariant products on a GPU of compute capability 9.0 whose lines have
- * numbers that planes of BF16 do not carry (doc/numerics.md): every kernel, bits against the rule,
- * with such numbers in all lines, in some, and in one; and the same from a replayed graph whose
- * operands change.
+ * numbers that planes of BF16, or of FP16, do not carry (doc/numerics.md): every kernel, bits
+ * against the rule, with such numbers in all lines, in some, and in one; and the same from a
+ * replayed graph whose operands change.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
@@ -19,6 +19,7 @@
 typedef struct {
     gemm_t g;
     float *a, *b, *c;      /* as they are stored */
+    float *before;         /* C before a call */
     float *rows, *columns; /* op(A) and op(B), each line along k */
     void *device_a, *device_b, *device_c;
 } product_t;
@@ -30,6 +31,7 @@ static product_t product_of(const gemm_t *g)
                        .a = host_array(count_a),
                        .b = host_array(count_b),
                        .c = host_array(count_c),
+                       .before = host_array(count_c),
                        .rows = host_array(g->m * g->k),
                        .columns = host_array(g->n * g->k),
                        .device_a = device_array((size_t)count_a * sizeof(float)),
@@ -42,6 +44,7 @@ static void discard(product_t *p)
     free(p->a);
     free(p->b);
     free(p->c);
+    free(p->before);
     free(p->rows);
     free(p->columns);
     gpu_free(p->device_a);
@@ -50,8 +53,20 @@ static void discard(product_t *p)
 }
 
 /* Lines that are exact: none; some, by large numbers, Inf or NaN in some places; one of each
- * operand; all, of which some have one large number only; all numbers. */
-typedef enum { NO_LINE, SOME_LINES, ONE_LINE, ALL_LINES, ALL_NUMBERS, LINES_COUNT } lines_t;
+ * operand; all, of which some have one large number only; all numbers. Or lines for FP16 planes,
+ * half of whose numbers are zeros, all or some; and some that are thin, that grow along k, that
+ * begin with zeros, or that are all zeros. */
+typedef enum {
+    NO_LINE,
+    SOME_LINES,
+    ONE_LINE,
+    ALL_LINES,
+    ALL_NUMBERS,
+    HALF_LINES,
+    SOME_HALF,
+    MIXED_LINES,
+    LINES_COUNT
+} lines_t;
 
 static float huge(rng_t *rng)
 {
@@ -63,6 +78,16 @@ static void make_line(rng_t *rng, lines_t lines, int is_one, int64_t k, float *x
 {
     for (int64_t p = 0; p < k; p++)
         x[p] = rng_float(rng, FAMILY_NORMAL) * (lines == ALL_NUMBERS ? 0x1p59f : 1.0f);
+    const int mixed = lines == MIXED_LINES ? (int)rng_range(rng, 0, 6) : 0;
+    if (lines == HALF_LINES || (lines == SOME_HALF && rng_range(rng, 0, 1)) || mixed == 1)
+        for (int64_t p = 0; p < k; p++)
+            x[p] = fmaxf(x[p], 0);
+    for (int64_t p = 0; p < k && mixed >= 2; p++)
+        x[p] = mixed == 2   ? (rng_range(rng, 0, 19) ? 0 : x[p])
+               : mixed == 3 ? ldexpf(x[p], (int)(p * 12 / k))
+               : mixed == 4 ? (p < 40 ? 0 : x[p])
+               : mixed == 5 ? 0
+                            : ldexpf(x[p], (int)rng_range(rng, -20, 0));
     if (lines == ALL_LINES || (lines == ONE_LINE && is_one) ||
         (lines == SOME_LINES && rng_range(rng, 0, 3) == 0))
         x[rng_range(rng, 0, k - 1)] = huge(rng);
@@ -87,7 +112,10 @@ static void fill(rng_t *rng, lines_t lines, product_t *p)
         for (int64_t l = 0; l < g->k; l++)
             p->b[gemm_at_b(g, l, j)] = p->columns[j * g->k + l];
     }
-    if (gpu_to_device(p->device_a, p->a, (size_t)gemm_span_a(g) * sizeof(float)) ||
+    for (int64_t i = 0; i < gemm_span_c(g); i++)
+        p->before[i] = g->beta == 0 ? NAN : rng_float(rng, FAMILY_NORMAL);
+    if (gpu_to_device(p->device_c, p->before, (size_t)gemm_span_c(g) * sizeof(float)) ||
+        gpu_to_device(p->device_a, p->a, (size_t)gemm_span_a(g) * sizeof(float)) ||
         gpu_to_device(p->device_b, p->b, (size_t)gemm_span_b(g) * sizeof(float)))
         test_give_up("copies to the device");
 }
@@ -108,9 +136,12 @@ static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const c
         test_give_up("copies from the device");
     for (int64_t x = 0; x < count; x++) {
         const int64_t e = count == all ? x : rng_range(rng, 0, all - 1);
-        const float want = invariant_sum_of(0, 1, g->k, p->rows + e / g->n * g->k,
-                                            p->columns + e % g->n * g->k, 1);
-        const float got = p->c[matrix_at(g->layout, e / g->n, e % g->n, g->ldc)];
+        const float sum = invariant_sum_of(0, 1, g->k, p->rows + e / g->n * g->k,
+                                           p->columns + e % g->n * g->k, 1);
+        const int64_t at = matrix_at(g->layout, e / g->n, e % g->n, g->ldc);
+        volatile float scaled = g->alpha * sum;
+        const float want = g->beta == 0 ? scaled : fmaf(g->beta, p->before[at], scaled);
+        const float got = p->c[at];
         if (!(isnan(got) && isnan(want)) && memcmp(&got, &want, sizeof got) && !wrong++)
             first = e;
     }
@@ -132,21 +163,34 @@ static const char *const kernels[] = {"sgemm_invariant_sm90_128x128",
                                       "sgemm_invariant_sm90_64x128",
                                       "sgemm_invariant_unaligned_sm90_128x128",
                                       "sgemm_invariant_unaligned_sm90_128x64",
-                                      "sgemm_invariant_unaligned_sm90_64x64"};
+                                      "sgemm_invariant_unaligned_sm90_64x64",
+                                      "sgemm_half_planes_sm90_128x128",
+                                      "sgemm_half_sm90_128x128",
+                                      "sgemm_half_sm90_128x64",
+                                      "sgemm_half_sm90_64x64",
+                                      "sgemm_half_sm90_256x32",
+                                      "sgemm_half_sm90_256x16",
+                                      "sgemm_half_sm90_32x256",
+                                      "sgemm_half_sm90_16x256",
+                                      "sgemm_half_sm90_64x128"};
 
 static void try_kernels(rng_t *rng)
 {
     for (int t = 0; t < (int)(sizeof kernels / sizeof *kernels); t++) {
         const char *const name = kernels[t];
+        const int half = strstr(name, "_half_") != NULL;
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
         for (int i = 0; i < (test_quick() ? 2 : 8); i++) {
             const int is_long = rng_range(rng, 0, 3) == 0; /* more than one part of k */
             const int64_t most = test_quick() ? 150 : 300;
-            const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most),
-                                    is_long ? rng_range(rng, 128, 1100) : rng_range(rng, 32, 127)};
-            const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size, 1.0f, 0.0f);
+            const int64_t k = half      ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
+                              : is_long ? rng_range(rng, 128, LEAST_K_OF_HALF - 1)
+                                        : rng_range(rng, 32, 127);
+            const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most), k};
+            const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size,
+                                          i % 2 ? -1.5f : 1.0f, i % 2 ? 0.75f : 0.0f);
             product_t p = product_of(&g);
             for (int lines = 0; lines < LINES_COUNT; lines++) {
                 fill(rng, (lines_t)lines, &p);
@@ -168,8 +212,8 @@ static void try_kernels(rng_t *rng)
 static void try_graphs(rng_t *rng)
 {
     static const int64_t sizes[][3] = {
-        {1500, 1400, 600}, {700, 520, 1000}, {20, 900, 2000}, {60, 70, 40}};
-    for (int s = test_quick() ? 2 : 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
+        {1500, 1400, 500}, {700, 520, 1000}, {2600, 2500, 700}, {20, 900, 2000}, {60, 70, 40}};
+    for (int s = test_quick() ? 3 : 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
         const gemm_t g = gemm_by_bits(s, sizes[s], 1.0f, 0.0f);
         product_t p = product_of(&g);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");

@@ -62,15 +62,108 @@ static inline float invariant_part(int64_t k, const float *a, const float *b, in
         if (!invariant_planes(k - p, a + p, 1, x) || !invariant_planes(k - p, b + p * ldb, ldb, y))
             return invariant_chain(k, a, b, ldb);
         for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
-            part = tensor_core_bf16(x[H] + half, y[H] + half, part);
+            part = tensor_core(tensor_core_bf16, x[H] + half, y[H] + half, part);
         total = fmaf(part, 0x1p-32f, total);
         part = 0;
         for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
             for (int i = 0; i < 5; i++)
-                part = tensor_core_bf16(x[smaller[i][0]] + half, y[smaller[i][1]] + half, part);
+                part = tensor_core(tensor_core_bf16, x[smaller[i][0]] + half, y[smaller[i][1]] + half, part);
     }
     return fmaf(part, 0x1p-32f, total);
 }
+
+/* ---- FP16 planes ---------------------------------------------------------------------------- */
+
+enum { LEAST_K_OF_HALF = 513, MOST_K_OF_HALF = 32768, LOG2_OF_HALF = 10, NONE = 0, HALF, DENSE };
+
+/* A line's class in a part of k, by its planes' larger ones. */
+static inline int half_class(int64_t k, const float *high)
+{
+    int64_t near = 0, asked = 0;
+    float most = 0;
+    for (int64_t p = 0; p < k; p++) {
+        if (!(fabsf(high[p]) < INFINITY))
+            return NONE;
+        if (0xcc33 >> p % 16 & 1) {
+            asked++;
+            near += fabsf(high[p]) >= 16;
+        }
+        most = fmaxf(most, fabsf(high[p]));
+    }
+    return most == 0 || near * 8 >= asked * 7 ? DENSE : near * 4 >= asked ? HALF : NONE;
+}
+
+/* The planes of a line in a part of k, filled up with zeros; their class. *log2 is that of the
+ * scale. */
+static inline int half_planes(int64_t k, const float *x, int64_t next, float *high, float *low,
+                              int *log2)
+{
+    float most = 0;
+    for (int64_t p = 0; p < k && p < STEP_OF_PLANES; p++)
+        most = fabsf(x[p * next]) <= most ? most : fabsf(x[p * next]); /* or NaN */
+    int exponent = isfinite(most) ? -126 : 128;
+    if (isfinite(most) && most >= 0x1p-126f) {
+        frexpf(most, &exponent);
+        exponent--;
+    } else if (isfinite(most)) {
+        exponent = -127;
+    }
+    *log2 = LOG2_OF_HALF - exponent;
+    *log2 = *log2 > 60 ? 60 : *log2 < -60 ? -60 : *log2;
+    for (int64_t p = 0; p < (k + STEP_OF_PLANES - 1) / STEP_OF_PLANES * STEP_OF_PLANES; p++) {
+        const float scaled = p < k ? ldexpf(x[p * next], *log2) : 0;
+        high[p] = isfinite(scaled) ? to_fp16(scaled) : INFINITY;
+        low[p] = isfinite(high[p]) ? to_fp16(scaled - high[p]) : 0;
+    }
+    return half_class(k, high);
+}
+
+/* Over a part of k, three products of FP16 planes; the classes of both lines are lowered to those
+ * of the part, and if planes do not carry the element, the result is any. */
+static inline float half_part(int64_t k, const float *a, const float *b, int64_t ldb, int *class_a,
+                              int *class_b)
+{
+    enum { MOST_PART = MOST_K_OF_HALF / 8 + STEP_OF_PLANES };
+    static float x[2][MOST_PART], y[2][MOST_PART];
+    int log2_a, log2_b;
+    const int of_a = half_planes(k, a, 1, x[0], x[1], &log2_a);
+    const int of_b = half_planes(k, b, ldb, y[0], y[1], &log2_b);
+    float total = 0, part = 0;
+    *class_a = of_a < *class_a ? of_a : *class_a;
+    *class_b = of_b < *class_b ? of_b : *class_b;
+    if (*class_a + *class_b < HALF + DENSE)
+        return 0;
+    for (int64_t p = 0; p < k; p += STEP_OF_PLANES) {
+        for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
+            part = tensor_core(tensor_core_fp16, x[0] + p + half, y[0] + p + half, part);
+        total += part;
+        part = 0;
+        for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K) {
+            part = tensor_core(tensor_core_fp16, x[0] + p + half, y[1] + p + half, part);
+            part = tensor_core(tensor_core_fp16, x[1] + p + half, y[0] + p + half, part);
+        }
+    }
+    return ldexpf(total + part, -log2_a - log2_b);
+}
+
+/* The sum over all parts of k. Returns whether planes carry the element. */
+static inline int half_sum(int64_t k, const float *a, const float *b, int64_t ldb, float *sum)
+{
+    const int64_t parts = k < 4096 ? 4 : 8;
+    const int64_t part = (k + parts * STEP_OF_PLANES - 1) / (parts * STEP_OF_PLANES) *
+                         STEP_OF_PLANES;
+    int class_a = DENSE, class_b = DENSE;
+    if (k < LEAST_K_OF_HALF || k > MOST_K_OF_HALF)
+        return 0;
+    *sum = 0;
+    for (int64_t begin = 0; begin < k; begin += part) {
+        const int64_t depth = k - begin < part ? k - begin : part;
+        *sum += half_part(depth, a + begin, b + begin * ldb, ldb, &class_a, &class_b);
+    }
+    return class_a + class_b >= HALF + DENSE;
+}
+
+/* ---- all kernels ---------------------------------------------------------------------------- */
 
 /* Of element (i, j): a sum over each part of k, added up from 0 on; or one, whose chain zeros fill
  * up. */
@@ -86,6 +179,9 @@ static inline float invariant_sum_of(int fused, int is_hopper, int64_t k, const 
     const int64_t parts = k / least < 1 ? 1 : k / least < most ? k / least : most;
     const int64_t part = (k + parts * step - 1) / (parts * step) * step;
     float all = 0;
+    if (!fused && half_sum(k, a, b, ldb, &all))
+        return all;
+    all = 0;
     for (int64_t begin = 0; begin < k; begin += part) {
         const int64_t depth = k - begin < part ? k - begin : part;
         const float sum = (fused ? invariant_stepped_chain : invariant_part)(depth, a + begin,

@@ -1,5 +1,5 @@
-/* tensor_core.h - what a tensor core of compute capability 9.0 makes of 16 products of BF16 numbers
- * and an FP32 sum (wgmma, k16), in integers.
+/* tensor_core.h - what a tensor core of compute capability 9.0 makes of 16 products of BF16 or FP16
+ * numbers and an FP32 sum (wgmma, k16), in integers.
  *
  * The products are exact. All terms are cut off at a common last bit, 25 bits below the largest
  * exponent among them (a product's is the sum of its factors'; zeros have none) or below -133, if
@@ -25,31 +25,53 @@ static inline float to_bf16(float x)
     return x;
 }
 
-/* x is the result * 2^(*exponent - 23). */
-static inline int64_t tensor_core_significand(float x, int *exponent)
+/* The nearest number of FP16, ties to even, of a finite one: in FP16, Inf from 65520 on. */
+static inline float to_fp16(float x)
 {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    const int biased = (int)(bits >> 23 & 0xff);
-    const int64_t significand = (int64_t)(bits & 0x7fffff) | (biased ? 0x800000 : 0);
-    *exponent = (biased ? biased : 1) - 127;
-    return bits >> 31 ? -significand : significand;
+    int exponent;
+    if (!(fabsf(x) < 65520))
+        return x > 0 ? INFINITY : -INFINITY;
+    frexpf(x, &exponent); /* |x| < 2^exponent */
+    const int last = (exponent - 1 > -14 ? exponent - 1 : -14) - 10;
+    return ldexpf(rintf(ldexpf(x, -last)), last);
+}
+
+/* A number format of products: bits after the first one, and the exponent of subnormal numbers. */
+typedef struct {
+    int bits, least;
+} tensor_core_format_t;
+
+static const tensor_core_format_t tensor_core_fp32 = {23, -126}, tensor_core_bf16 = {7, -126},
+                                  tensor_core_fp16 = {10, -14};
+
+/* x, of that format, is the result * 2^(*exponent - format.bits). */
+static inline int64_t tensor_core_significand(float x, tensor_core_format_t format, int *exponent)
+{
+    int beyond;
+    if (x == 0) {
+        *exponent = format.least;
+        return 0;
+    }
+    frexpf(x, &beyond);
+    *exponent = beyond - 1 > format.least ? beyond - 1 : format.least;
+    return (int64_t)ldexp((double)x, format.bits - *exponent);
 }
 
 /* sum + a[0] b[0] + ... + a[15] b[15], of finite numbers. */
-static inline float tensor_core_bf16(const float *a, const float *b, float sum)
+static inline float tensor_core(tensor_core_format_t format, const float *a, const float *b,
+                                float sum)
 {
-    enum { LEAST = -133, BF16_ZEROS = 16 };
+    enum { LEAST = -133, FP32_BITS = 23 };
     int64_t term[TENSOR_CORE_K + 1]; /* times 2^(exponent - 23) */
     int exponent[TENSOR_CORE_K + 1], most = LEAST;
     for (int i = 0; i < TENSOR_CORE_K; i++) {
         int of_b;
-        const int64_t x = tensor_core_significand(a[i], &exponent[i]) / (1 << BF16_ZEROS);
-        const int64_t y = tensor_core_significand(b[i], &of_b) / (1 << BF16_ZEROS);
-        term[i] = x * y * (1 << (2 * BF16_ZEROS - 23));
+        const int64_t x = tensor_core_significand(a[i], format, &exponent[i]);
+        const int64_t y = tensor_core_significand(b[i], format, &of_b);
+        term[i] = x * y * (1 << (FP32_BITS - 2 * format.bits));
         exponent[i] += of_b;
     }
-    term[TENSOR_CORE_K] = tensor_core_significand(sum, &exponent[TENSOR_CORE_K]);
+    term[TENSOR_CORE_K] = tensor_core_significand(sum, tensor_core_fp32, &exponent[TENSOR_CORE_K]);
     for (int i = 0; i <= TENSOR_CORE_K; i++)
         if (term[i] != 0 && exponent[i] > most)
             most = exponent[i];

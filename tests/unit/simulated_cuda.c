@@ -221,6 +221,18 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
     return cudaSuccess;
 }
 
+cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMalloc(memory, bytes);
+}
+
+cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaFree(memory);
+}
+
 /* Waits for the device, as the real one does. */
 cudaError_t cudaFree(void *memory)
 {

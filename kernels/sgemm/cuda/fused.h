@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "kernels/args.h"
+#include "kernels/sgemm/cuda/carry.h"
 #include "kernels/sgemm/cuda/route.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
@@ -65,6 +66,8 @@ typedef struct {
     unsigned rows, cols;           /* of tiles in a matrix */
     unsigned count;                /* of items */
     tilemm__sgemm_routes_t routes; /* of rest_sm90.cu: which tiles are its own */
+    tilemm__sgemm_carry_t carry;   /* of half_sm90.cu, which fills it in; of invariant_sm90.cu, which
+                                      computes what planes do not carry, if not NULL */
     unsigned char store;           /* tilemm__sgemm_fused_store_t */
 } tilemm__sgemm_fused_t;
 
@@ -78,6 +81,7 @@ extern "C" {
 int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 int tilemm__sgemm_unaligned_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream);
+int tilemm__sgemm_half_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 int tilemm__sgemm_invariant_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 
 #ifdef __cplusplus

@@ -13,9 +13,11 @@
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* CONVERT and MULTIPLY are what the converter and the multipliers do. */
+/* CONVERT and MULTIPLY are what the converter and the multipliers do, ADD_UP what all threads of a
+ * cluster do then whose blocks share k. */
 template <typename S, void (*CONVERT)(const fused_t &, const maps_t &, shared_t<S> &),
-          void (*MULTIPLY)(const fused_t &, const maps_t &, shared_t<S> &)>
+          void (*MULTIPLY)(const fused_t &, const maps_t &, shared_t<S> &),
+          void (*ADD_UP)(const fused_t &, shared_t<S> &)>
 static __device__ __forceinline__ void multiply_fused(const fused_t &problem, const maps_t &maps)
 {
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -24,6 +26,10 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 
     prepare(maps, shared);
     wait_for_previous();
+    if (S::HALF)
+        let_next_start(); /* what is left */
+    if (S::INVARIANT && problem.carry.a && !has_left<S>(problem))
+        return;
     if (S::UNALIGNED && threadIdx.x >= (S::MULTIPLIERS + 1) * WARPGROUP) {
         registers_shrink<S::REGISTERS_COPIER>();
         copy_operands<S>(problem, maps, shared);
@@ -37,19 +43,20 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     if (S::CLUSTER > 1)
         cluster_sync(); /* nobody leaves while another may still send to it */
     else if (problem.splits > 1 && !problem.partial)
-        add_up<S>(shared, problem);
+        ADD_UP(problem, shared);
 #endif
 }
 
 /* A row's kernel: 384 threads or more, one block to a multiprocessor; or 256, two of them. */
 #define FUSED_KERNEL(kind, unaligned, name, m, n, a_k, b_k, transposed, bulk)                      \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind, 1, unaligned> name##_t;                \
-    FUSED_KERNEL_OF(name, convert_b, multiply_items)
-#define FUSED_KERNEL_OF(name, convert, multiply)                                                   \
+    FUSED_KERNEL_OF(name, convert_b, multiply_items, add_up_splits)
+#define FUSED_KERNEL_OF(name, convert, multiply, add_up)                                                 \
     static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
     {                                                                                              \
-        multiply_fused<name##_t, convert<name##_t>, multiply<name##_t>>(problem, maps);            \
+        multiply_fused<name##_t, convert<name##_t>, multiply<name##_t>, add_up<name##_t>>(problem, \
+                                                                                          maps);   \
     }
 
 /* ---- tensor maps ---------------------------------------------------------------------------- */

@@ -361,26 +361,43 @@ static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fus
     begin_part(at, problem);
 }
 
-/* Store an item's tile, and go to the next item. Returns whether there is one. */
+/* Store an item's tile. */
 template <typename S>
-static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S> &shared,
-                                                 const fused_t &problem, const maps_t &maps)
+static __device__ __forceinline__ void store_item(multiplier_t<S> &at, shared_t<S> &shared,
+                                                  const fused_t &problem, const maps_t &maps)
 {
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS);
         to_shared<S>(at.total, 1.0f, tile_of(shared));
+    } else if (S::INVARIANT && problem.carry.a) {
+        store<S>(at.total, problem, at.place, left_t{problem, at.place});
     } else if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK) {
         store_bulk<S>(at.total, problem.args.alpha, &maps.c, at.place, shared.bulk);
     } else if (S::BULK && problem.store == TILEMM__SGEMM_STORE_ROWS) {
         store_rows<S>(at.total, problem.args, at.place, shared.bulk);
     } else {
-        store<S>(at.total, problem, at.place);
+        store<S>(at.total, problem, at.place, all_t());
     }
+}
+
+/* Go to the next item. Returns whether there is one. */
+template <typename S>
+static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, const fused_t &problem)
+{
     at.item = own_item<S>(problem, at.item + next_items<S>());
     if (at.item >= problem.count)
         return false;
     begin_item(at, problem);
     return true;
+}
+
+/* Store an item's tile, and go to the next item. Returns whether there is one. */
+template <typename S>
+static __device__ __forceinline__ bool end_item(multiplier_t<S> &at, shared_t<S> &shared,
+                                                const fused_t &problem, const maps_t &maps)
+{
+    store_item(at, shared, problem, maps);
+    return next_item(at, problem);
 }
 
 /* After a step, or INVARIANT after the last one of a part of k: if it was an item's last, end the
@@ -398,7 +415,7 @@ static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, fragments_t<S>
         if (!end_part(at, shared, problem))
             return true;
     }
-    return next_item(at, shared, problem, maps);
+    return end_item(at, shared, problem, maps);
 }
 
 template <typename S>
@@ -430,6 +447,18 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
         tensor_wait_read(); /* before the shared memory goes */
 }
 
+/* The blocks of a cluster have one tile, each a split of its k. */
+template <typename S>
+static __device__ __forceinline__ void add_up_splits(const fused_t &problem, shared_t<S> &shared)
+{
+    const place_t place = locate<S>(problem, blockIdx.x);
+    cluster_sync();
+    if (S::INVARIANT && problem.carry.a)
+        add_up(shared, problem, place, left_t{problem, place});
+    else
+        add_up(shared, problem, place, all_t());
+}
+
 /* ---- a block -------------------------------------------------------------------------------- */
 
 /* Prepare the shared memory, with all threads of the block. */
@@ -438,7 +467,7 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
 {
     if (threadIdx.x == 0) {
         for (int i = 0; i < S::BUFFERS; i++) {
-            mbarrier_init(&shared.full[i], WARPGROUP);
+            mbarrier_init(&shared.full[i], S::CONVERTERS * WARPGROUP);
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
         }
         for (int i = 0; i < S::STAGES; i++) {
@@ -446,7 +475,7 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
             mbarrier_init(&shared.a.empty[i],
                           S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>());
             mbarrier_init(&shared.b.full[i], S::UNALIGNED ? WARPGROUP : 1);
-            mbarrier_init(&shared.b.empty[i], WARPGROUP / 32 * leaving_lanes<S>());
+            mbarrier_init(&shared.b.empty[i], S::CONVERTERS * WARPGROUP / 32 * leaving_lanes<S>());
         }
         mbarrier_fence_init();
         if (!S::UNALIGNED) {

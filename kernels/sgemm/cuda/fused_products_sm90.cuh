@@ -8,10 +8,39 @@
 #include <float.h>
 
 #include "fused_sm90.cuh"
+#include "half_lines.cuh"
 #include "kernels/cuda/named_barrier.cuh"
 #include "kernels/cuda/wgmma.cuh"
 
 /* ---- planes --------------------------------------------------------------------------------- */
+
+/* Lines of a thread in FP16 planes. */
+template <int LINES>
+struct half_lines_t {
+    half_line_t of[LINES];
+};
+
+/* How line j of a thread is taken: as all of them; or each by itself. */
+template <typename CHOICE>
+static __device__ __forceinline__ CHOICE &line_of(CHOICE &choice, int)
+{
+    return choice;
+}
+
+template <int LINES>
+static __device__ __forceinline__ half_line_t &line_of(half_lines_t<LINES> &lines, int j)
+{
+    return lines.of[j];
+}
+
+/* Pair i of half an octet, in FP16 planes. */
+template <typename S>
+static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], int i,
+                                               unsigned (&planes)[S::PLANES], half_line_t &line)
+{
+    half_pair(half[i * 2], half[i * 2 + 1], line.scale, planes[0], planes[1]);
+    half_note(planes[0], i == 0, line); /* which numbers are asked: HALF_ASKED */
+}
 
 /* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. */
 template <typename S, typename CHOICE>
@@ -32,7 +61,7 @@ convert_b_lines(const float *stage, unsigned first, unsigned line0,
                 const unsigned at =
                     tilemm__fused_word(line, lane % 4, half * (S::WORDS / 2) + i, S::WORDS);
                 unsigned word[S::PLANES];
-                convert<S>(x[j], i, word, choice);
+                convert<S>(x[j], i, word, line_of(choice, j));
 #pragma unroll
                 for (int p = 0; p < S::PLANES; p++)
                     planes[p][at] = word[p];
@@ -67,15 +96,26 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
 #pragma unroll
     for (int i = 0; i < S::WORDS; i++) {
         unsigned planes[S::PLANES];
-        convert<S>(x[i % 2], i / 2, planes, choice);
+        convert<S>(x[i % 2], i / 2, planes, line_of(choice, i % 2));
 #pragma unroll
         for (int p = 0; p < S::PLANES; p++)
             a[p][half * S::WORDS + i] = planes[p];
     }
 }
 
-/* Products of planes: h h; and the smaller ones, down to 2^-16 of it. */
+/* Products of planes: h h; and the smaller ones, down to 2^-16 of it: of FP16 planes the last two,
+ * in which m stands for l. */
 enum products_t { LARGE_PRODUCT, SMALLER_PRODUCTS };
+
+template <typename S>
+static __device__ __forceinline__ void multiply_planes(float (&part)[S::ACCUMULATORS],
+                                                       const unsigned *a, uint64_t b, bool adds)
+{
+    if constexpr (S::HALF)
+        wgmma(part, a, b, adds);
+    else
+        wgmma_bf16(part, a, b, adds);
+}
 
 /* Start part += products of half a step, as one group. If `exchanged`, the smaller ones are in the
  * order of the product whose operands have changed places. */
@@ -85,7 +125,9 @@ static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
                                                 const unsigned (&b)[S::PLANES][S::PLANE], int half,
                                                 bool adds = true, bool exchanged = false)
 {
-    const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1, LAST = WHICH == LARGE_PRODUCT ? 1 : PRODUCTS;
+    const int SMALLER = S::HALF ? 4 : 1;
+    const int FIRST = WHICH == LARGE_PRODUCT ? 0 : SMALLER,
+              LAST = WHICH == LARGE_PRODUCT ? 1 : PRODUCTS;
     const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
     const int of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
     const uint64_t b0 =
@@ -95,15 +137,15 @@ static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
     if (exchanged) {
 #pragma unroll
         for (int i = FIRST; i < LAST; i++)
-            wgmma_bf16(part, a[of_b[i]] + half * FRAGMENT,
-                       wgmma_operand_at(b0, of_a[i] * sizeof b[0] + half * 2 * CORE_BYTES),
-                       i > FIRST || adds);
+            multiply_planes<S>(part, a[of_b[i]] + half * FRAGMENT,
+                               wgmma_operand_at(b0, of_a[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                               i > FIRST || adds);
     } else {
 #pragma unroll
         for (int i = FIRST; i < LAST; i++)
-            wgmma_bf16(part, a[of_a[i]] + half * FRAGMENT,
-                       wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
-                       i > FIRST || adds);
+            multiply_planes<S>(part, a[of_a[i]] + half * FRAGMENT,
+                               wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                               i > FIRST || adds);
     }
     wgmma_commit();
 }

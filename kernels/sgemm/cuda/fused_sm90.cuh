@@ -31,9 +31,10 @@ enum {
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
 /* What a kernel multiplies: three BF16 planes of each operand; the same, of the tiles that a
- * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane; or three BF16
- * planes so that an element's bits depend on its lines alone (fused_invariant_sm90.cuh). */
-enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND };
+ * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane; or, so that an
+ * element's bits depend on its lines alone, three BF16 planes (fused_invariant_sm90.cuh) or two FP16
+ * planes (fused_half_sm90.cuh). */
+enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND, HALF_KIND };
 
 /* A row of variants.h, and what follows from it. */
 template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND,
@@ -47,37 +48,44 @@ struct shape_t {
     /* A warpgroup of its own copies the operands, not the copy engine (fused_copy_sm90.cuh). */
     static const bool UNALIGNED = UNALIGNED_;
     static const bool INVARIANT = KIND == INVARIANT_KIND;
+    static const bool HALF = KIND == HALF_KIND;
     /* In sparse items it goes on with what additions lose. The converter finds these, and only one
      * that asks for the steps of op(A) itself can look at them. */
     static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
     /* Shared memory has room for a tile of C beside the operands. */
-    static const bool HAS_TILE = BULK || INVARIANT;
+    static const bool HAS_TILE = BULK || INVARIANT || HALF;
     /* Blocks of a cluster below each other, which share op(B), and side by side: op(A). */
     static const int CLUSTER_N = tilemm__fused_cluster_n(BM, BN, CLUSTER);
     static const int CLUSTER_M = CLUSTER / CLUSTER_N;
     /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
     static const bool DIRECT = TF32 && B_K;
-    static const int PLANES = TF32 ? 1 : 3;
-    static const int WORDS = TF32 ? OCTET : OCTET / 2;      /* of an octet in a plane */
-    static const bool NARROW = BN < 64;                     /* bound by reading op(A) */
-    static const int MULTIPLIERS = BM / 64;                 /* warpgroups */
+    static const int PLANES = TF32 ? 1 : HALF ? 2 : 3;
+    static const int WORDS = TF32 ? OCTET : OCTET / 2; /* of an octet in a plane */
+    static const bool NARROW = BN < 64;                /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64;            /* warpgroups */
+    static const int CONVERTERS = HALF && BM == 128 && BN == 128 ? 2 : 1;
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
-    static const int REGISTERS_CONVERTER = NARROW ? 64 : BLOCKS == 2 && !UNALIGNED ? 88 : 72;
+    static const int REGISTERS_CONVERTER = CONVERTERS == 2             ? 56
+                                           : NARROW                    ? 64
+                                           : BLOCKS == 2 && !UNALIGNED ? 88
+                                                                       : 72;
     static const int REGISTERS_COPIER = 40;
-    static const int REGISTERS_MULTIPLIER = NARROW        ? 104
-                                            : UNALIGNED   ? (BLOCKS == 2 ? 128 : 200)
-                                            : BLOCKS == 2 ? 168
-                                                          : 216;
-    static const int THREADS = (MULTIPLIERS + 1 + UNALIGNED) * WARPGROUP;
+    static const int REGISTERS_MULTIPLIER = NARROW            ? 104
+                                            : UNALIGNED       ? (BLOCKS == 2 ? 128 : 200)
+                                            : BLOCKS == 2     ? 168
+                                            : CONVERTERS == 2 ? 200
+                                                              : 216;
+    static const int THREADS = (MULTIPLIERS + CONVERTERS + UNALIGNED) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
-    static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / 32 : 1;
+    static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;
     static const int LINES_B = BN > 32 ? BN : 32;
     /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
     static const int MOST_STAGES = (208 << 10) / BLOCKS / ((BM + LINES_B) * BK * 4);
     static const int BUFFERS = DIRECT                             ? 1
                                : BN == 16                         ? 12
                                : NARROW                           ? (INVARIANT ? 7 : 8)
+                               : HALF                             ? (BN == 128 ? 3 : 4)
                                : BN == 256 || (BULK && BN == 128) ? 2
                                : TF32 && (BN == 128 || !BULK)     ? 4
                                                                   : 3;
@@ -142,6 +150,30 @@ static __device__ __forceinline__ unsigned next_items(void)
     return gridDim.x / S::CLUSTER;
 }
 
+/* Whether FP16 planes left an element of an item's tile over (carry.h). */
+template <typename S>
+static __device__ __forceinline__ bool is_left(const fused_t &problem, unsigned item)
+{
+    const place_t place = locate<S>(problem, item);
+    const uint64_t tile =
+        ((uint64_t)place.matrix * problem.rows + place.m / S::BM) * problem.cols + place.n / S::BN;
+    unsigned any = 0;
+    for (int slot = 0; slot < problem.carry.slots; slot++)
+        any |= problem.carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + slot];
+    return any;
+}
+
+/* Whether planes left anything over for this block, asked by all of its threads. */
+template <typename S>
+static __device__ __forceinline__ bool has_left(const fused_t &problem)
+{
+    bool left = false;
+    for (uint64_t item = blockIdx.x + (uint64_t)threadIdx.x * gridDim.x; item < problem.count;
+         item += (uint64_t)S::THREADS * gridDim.x)
+        left |= is_left<S>(problem, (unsigned)item);
+    return __syncthreads_or(left);
+}
+
 /* The first of a block's items from `item` on that is the kernel's: problem.count or more if there
  * is none. */
 template <typename S>
@@ -154,6 +186,9 @@ static __device__ __forceinline__ unsigned own_item(const fused_t &problem, unsi
                 TILEMM__SGEMM_BY_BF16)
                 break;
         }
+    } else if (S::INVARIANT && problem.carry.a) {
+        while (item < problem.count && !is_left<S>(problem, item))
+            item += gridDim.x;
     }
     return item;
 }
@@ -308,6 +343,12 @@ struct shared_t {
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
     /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */
     __align__(16) unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
+    /* HALF: with a part's last step, words of op(B)'s lines; the least classes of an item's rows,
+     * and of its columns, for each warpgroup of multipliers; and both for the cluster. */
+    unsigned short words[S::HALF ? S::BUFFERS : 1][S::LINES_B];
+    unsigned char rows[S::HALF ? S::BM : 1];
+    unsigned char columns[S::HALF ? S::MULTIPLIERS : 1][S::LINES_B];
+    float classes[S::HALF ? S::BM + S::BN : 1];
 };
 
 /* Where a finished tile of C lies: without room of its own where op(B) was, which is no longer in

@@ -1,5 +1,6 @@
 /* fused_store_sm90.cuh - the epilogue of the fused SGEMM kernels: a finished tile to C, to the
- * partial products, or to shared memory, where the blocks of a cluster add up.
+ * partial products, or to shared memory, where the blocks of a cluster add up. Where an invariant
+ * product has elements that FP16 planes do not carry (carry.h), a kernel stores its own ones.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_STORE_SM90_CUH
@@ -8,6 +9,45 @@
 #include "fused_sm90.cuh"
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/epilogue.cuh"
+
+/* ---- which elements ------------------------------------------------------------------------- */
+
+/* Whether element (i, j) of a tile is stored: all are; */
+struct all_t {
+    static const bool ALL = true;
+    __device__ __forceinline__ bool operator()(int, int) const
+    {
+        return true;
+    }
+};
+
+/* those whose lines have classes that add up to `least`; */
+struct carried_t {
+    static const bool ALL = false;
+    const unsigned char *rows, *columns;
+    unsigned least;
+    __device__ __forceinline__ bool operator()(int i, int j) const
+    {
+        return (unsigned)rows[i] + columns[j] >= least;
+    }
+};
+
+/* or the others, which planes do not carry. */
+struct left_t {
+    static const bool ALL = false;
+    const fused_t &problem;
+    const place_t &place;
+    __device__ __forceinline__ bool operator()(int i, int j) const
+    {
+        const tilemm__sgemm_carry_t &carry = problem.carry;
+        const tilemm__sgemm_args_t &args = problem.args;
+        return carry.a[place.matrix * args.m + place.m + i] +
+                   carry.b[place.matrix * args.n + place.n + j] <
+               TILEMM__SGEMM_CARRY_LEAST;
+    }
+};
+
+/* ---- a tile --------------------------------------------------------------------------------- */
 
 /* Row i of a thread's ROWS in the tile, and its first column col: it has col + 8 i and the next. */
 template <typename S>
@@ -100,9 +140,10 @@ static __device__ __forceinline__ void store_columns(const float (&total)[S::ACC
 }
 
 /* Store in C, or in the partial products. */
-template <typename S>
+template <typename S, typename CHOICE>
 static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATORS],
-                                             const fused_t &problem, const place_t &place)
+                                             const fused_t &problem, const place_t &place,
+                                             const CHOICE &is_stored)
 {
     const tilemm__sgemm_args_t &args = problem.args;
     float *const whole =
@@ -114,7 +155,7 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     const float alpha = problem.partial ? 1.0f : args.alpha;
     const float beta = problem.partial ? 0.0f : args.beta;
     const int64_t cols = args.n - place.n - col_of();
-    if (S::TRANSPOSED && !S::A_K) {
+    if (CHOICE::ALL && S::TRANSPOSED && !S::A_K) {
         const int64_t row = (int64_t)place.m + row_of<S>(0);
         float *const to = whole + (place.n + col_of()) * ld + row;
         if (row + ROWS <= args.m && cols > S::BN - 8 + 1 && ((uint64_t)to & 7) == 0 && ld % 2 == 0)
@@ -128,7 +169,7 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
         const bool pairs = !S::TRANSPOSED && ((uint64_t)to & 7) == 0;
         if (row >= args.m)
             continue;
-        if (pairs && cols > S::BN - 8 + 1 && beta == 0.0f) {
+        if (CHOICE::ALL && pairs && cols > S::BN - 8 + 1 && beta == 0.0f) {
 #pragma unroll
             for (int i = 0; i < S::ACCUMULATORS; i += 4)
                 *(float2 *)(to + i * 2) =
@@ -140,20 +181,23 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
                 for (int j = 0; j < 2; j++) {
                     const float v = alpha * total[i + h * 2 + j];
                     float *const at = to + (i * 2 + j) * next;
-                    if (i * 2 + j < cols)
+                    if (i * 2 + j < cols && is_stored(row_of<S>(h), col_of() + i * 2 + j))
                         *at = beta != 0.0f ? fmaf(beta, *at, v) : v;
                 }
         }
     }
 }
 
+/* ---- a cluster ------------------------------------------------------------------------------ */
+
 /* Add up rows `first` to `last` of C', which are columns in memory. Reading other blocks is fast
  * along rows, storing along columns: a warp adds up 8 rows by 32 columns at a time, leaves the sums
  * in its own tile, where no other block reads these rows, and stores them from there. */
-template <typename S>
+template <typename S, typename CHOICE>
 static __device__ __forceinline__ void add_up_columns(float *tile, float *c, int first, int last,
                                                       int cols, int blocks,
-                                                      const tilemm__sgemm_args_t &args)
+                                                      const tilemm__sgemm_args_t &args,
+                                                      const CHOICE &is_stored)
 {
     enum { DOWN = 8, ACROSS = 32, BESIDE = (S::BN + ACROSS - 1) / ACROSS };
     const int lane = threadIdx.x % 32, rounds = (last - first + DOWN - 1) / DOWN * BESIDE;
@@ -174,35 +218,48 @@ static __device__ __forceinline__ void add_up_columns(float *tile, float *c, int
         __syncwarp();
         const int i = row + lane % DOWN;
         for (int j = col + lane / DOWN; j < min(col + ACROSS, cols); j += 32 / DOWN)
-            if (i < last)
+            if (i < last && is_stored(i, j))
                 epilogue_store(c + j * args.ldc + i, tile[tilemm__fused_tile(i, j, S::LINES_B)],
                                1.0f, args.beta);
     }
 }
 
-/* The blocks of a cluster have one tile, each a split of its k: add up, each some rows. */
+/* The rows from `first` to `last` of a cluster's tile that this block adds up. */
+typedef struct {
+    int first, last;
+} share_t;
+
 template <typename S>
-static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t &problem)
+static __device__ __forceinline__ share_t share_of(const fused_t &problem, const place_t &place)
+{
+    const int blocks = (int)problem.splits;
+    const int rows = (int)min((int64_t)S::BM, problem.args.m - place.m);
+    const int share = (rows + blocks - 1) / blocks, first = (int)place.split * share;
+    return {first, min(rows, first + share)};
+}
+
+/* The blocks of a cluster, which have met, have one tile, each a split of its k: add up, each some
+ * rows. */
+template <typename S, typename CHOICE>
+static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t &problem,
+                                              const place_t &place, const CHOICE &is_stored)
 {
     const tilemm__sgemm_args_t &args = problem.args;
-    const place_t place = locate<S>(problem, blockIdx.x);
-    const int blocks = (int)problem.splits, rank = (int)place.split;
-    const int rows = (int)min((int64_t)S::BM, args.m - place.m);
+    const int blocks = (int)problem.splits;
     const int cols = (int)min((int64_t)S::BN, args.n - place.n);
-    const int share = (rows + blocks - 1) / blocks;
-    const int first = rank * share, last = min(rows, first + share);
+    const share_t share = share_of<S>(problem, place);
+    const int first = share.first, last = share.last;
     float *const tile = tile_of(shared);
     float *const c =
         (args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c) +
         (S::TRANSPOSED ? place.n * args.ldc + place.m : place.m * args.ldc + place.n);
-    cluster_sync();
     if (S::TRANSPOSED)
-        add_up_columns<S>(tile, c, first, last, cols, blocks, args);
+        add_up_columns<S>(tile, c, first, last, cols, blocks, args, is_stored);
     else /* neighbouring threads store neighbours in memory */
         for (int at = first * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
             const int i = at / S::BN, j = at % S::BN;
             float sum = 0.0f;
-            if (j >= cols)
+            if (j >= cols || !is_stored(i, j))
                 continue;
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)

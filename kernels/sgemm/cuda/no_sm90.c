@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "align.h"
+#include "half_planes.h"
 #include "planes.h"
 #include "rest.h"
 
@@ -45,6 +46,24 @@ int tilemm__sgemm_rest_launch(const tilemm__sgemm_rest_t *problem, void *stream)
 }
 
 int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_half_launch(const tilemm__sgemm_fused_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_make_half_launch(const tilemm__sgemm_make_half_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_half_planes_launch(const tilemm__sgemm_half_product_t *problem, void *stream)
 {
     (void)problem, (void)stream;
     return cudaErrorNotSupported;

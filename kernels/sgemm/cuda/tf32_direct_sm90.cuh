@@ -164,7 +164,7 @@ static __device__ __forceinline__ void multiply_direct(const fused_t &problem, c
         wgmma_wait<0>();
         wgmma_pin(at.total);
         leave_stage(shared, previous);
-    } while (next_item(at, shared, problem, maps));
+    } while (end_item(at, shared, problem, maps));
 }
 
 #endif

@@ -232,7 +232,7 @@ static __device__ __forceinline__ void multiply_rewritten(const fused_t &problem
         if (threadIdx.x % 32 == 0)
             mbarrier_arrive(&shared.empty[at.buffer]);
         advance<S::BUFFERS>(&at.buffer, &at.parity);
-    } while (next_item(at, shared, problem, maps));
+    } while (end_item(at, shared, problem, maps));
     if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
         tensor_wait_read(); /* before the shared memory goes */
 }
@@ -262,7 +262,7 @@ static __device__ __forceinline__ void multiply(const fused_t &problem, const ma
 
 #define KERNEL(name, m, n, a_k, b_k, transposed, cluster)                                          \
     typedef shape_t<m, n, a_k, b_k, transposed, false, TF32_KIND, cluster> name##_t;               \
-    FUSED_KERNEL_OF(name, feed, multiply)
+    FUSED_KERNEL_OF(name, feed, multiply, add_up_splits)
 TILEMM__SGEMM_TF32_ROWS(KERNEL)
 
 extern "C" int tilemm__sgemm_tf32_launch(const fused_t *problem, void *stream)

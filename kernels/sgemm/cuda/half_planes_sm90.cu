@@ -1,0 +1,410 @@
+/* half_planes_sm90.cu - invariant products from FP16 planes (half_planes.h) on the tensor cores of
+ * compute capability 9.0.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Layout. A tile is 128 x 128 of C. A stage of shared memory holds 64 of k of both operands' planes,
+ * in pieces of 64 lines with the copy engine's 128-byte swizzle.
+ *
+ * Producer: one thread keeps the copy engine STAGES ahead. The two blocks of a cluster have tiles
+ * side by side; each brings half of op(A)'s lines to both.
+ *
+ * Consumers: two warpgroups, each with 64 rows of the tile. A step of 32 of k adds the smaller
+ * products of the step before, then its own large ones, to `part`, which then goes to `total`. While
+ * one warpgroup adds, the tensor cores have the other one's products. Where a part of k ends, its
+ * sums are taken back from the scales of rows and columns.
+ *
+ * Assumes compute capability 9.0 (sm_90a). */
+#include <cuda_runtime.h>
+
+#include "half_lines.cuh"
+#include "half_planes.h"
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/named_barrier.cuh"
+#include "kernels/cuda/tensor_map.cuh"
+#include "kernels/cuda/tile_walk.cuh"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+typedef tilemm__sgemm_half_product_t product_t;
+
+enum {
+    BM = 128,
+    BN = 128,
+    BK = 64,
+    STEP = 32,
+    PIECE = 64 * BK, /* halves of one copy: 64 lines */
+    PLANE = BM * BK,
+    STAGES = 3,
+    STAGE_BYTES = 4 * PLANE * 2,
+    CONSUMERS = 2, /* warpgroups */
+    WARPGROUP = 128,
+    THREADS = (1 + CONSUMERS) * WARPGROUP,
+    BLOCKS = 2, /* of a cluster */
+    GROUP = 16, /* rows of tiles in a group of the tile walk */
+    ACCUMULATORS = BN / 2
+};
+static_assert(BM == BN && BM == CONSUMERS * 64, "a warpgroup has 64 rows");
+static_assert(BK == (int)TILEMM__SGEMM_HALF_ALIGN_K && BM == (int)TILEMM__SGEMM_HALF_ALIGN_MN,
+              "no edges in planes");
+
+/* Dynamic shared memory, from a multiple of 1024 bytes on. */
+typedef struct {
+    unsigned short a[STAGES][2][PLANE], b[STAGES][2][PLANE]; /* high, low */
+    uint64_t full[STAGES], empty[STAGES];
+    unsigned short words[CONSUMERS][BN]; /* of the columns, in a part of k */
+    unsigned char rows[BM], columns[CONSUMERS][BN]; /* the least classes */
+} shared_t;
+
+/* The planes for the copy engine: high, low. */
+typedef struct {
+    CUtensorMap a[2], b[2];
+} maps_t;
+
+/* A block's tile: its first row and column of C, and its matrix. */
+typedef struct {
+    int64_t m, n;
+    unsigned matrix;
+} place_t;
+
+[[maybe_unused]] static __device__ __forceinline__ place_t locate(const product_t &product, unsigned pair)
+{
+    const unsigned across = (product.cols + 1) / BLOCKS, per_matrix = product.rows * across;
+    const unsigned matrix = pair / per_matrix, inside = pair - matrix * per_matrix;
+    const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, product.rows, across);
+    return {(int64_t)at.row * BM, ((int64_t)at.col * BLOCKS + cluster_rank()) * BN, matrix};
+}
+
+[[maybe_unused]] static __device__ __forceinline__ unsigned first_pair(void)
+{
+    return blockIdx.x / BLOCKS;
+}
+
+[[maybe_unused]] static __device__ __forceinline__ unsigned next_pairs(void)
+{
+    return gridDim.x / BLOCKS;
+}
+
+/* ---- producer ------------------------------------------------------------------------------- */
+
+[[maybe_unused]] static __device__ __forceinline__ void produce(const maps_t &maps, const product_t &product,
+                                               shared_t &shared)
+{
+    const unsigned rank = cluster_rank(), all = (1u << BLOCKS) - 1;
+    const int depth = (int)(product.k_pitch * product.parts);
+    unsigned stage = 0, parity = 1;
+    for (unsigned pair = first_pair(); pair < product.pairs; pair += next_pairs()) {
+        const place_t place = locate(product, pair);
+        const int line_a = (int)(place.matrix * product.a.lines + place.m) + (int)rank * 64;
+        const int line_b = (int)(place.matrix * product.b.lines + place.n);
+        for (int k = 0; k < depth; k += BK) {
+            uint64_t *const full = &shared.full[stage];
+            mbarrier_wait(&shared.empty[stage], parity);
+            mbarrier_expect(full, STAGE_BYTES);
+#pragma unroll
+            for (int p = 0; p < 2; p++) {
+                tensor_load_multicast(shared.a[stage][p] + rank * PIECE, &maps.a[p], k, line_a,
+                                      full, (unsigned short)all);
+                tensor_load(shared.b[stage][p], &maps.b[p], k, line_b, full);
+                tensor_load(shared.b[stage][p] + PIECE, &maps.b[p], k, line_b + 64, full);
+            }
+            advance<STAGES>(&stage, &parity);
+        }
+    }
+}
+
+/* ---- consumers ------------------------------------------------------------------------------ */
+
+/* A consumer thread: rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1. */
+typedef struct {
+    unsigned group, thread, row, col; /* group: which consumer warpgroup */
+    unsigned stage, parity;
+    float sum[ACCUMULATORS], total[ACCUMULATORS], part[ACCUMULATORS];
+    unsigned words[2];   /* of the rows, in a part of k */
+    unsigned classes[2]; /* the least of these */
+} consumer_t;
+
+/* Start part (+)= x y, 16 of k of step `step` of a stage, from planes of op(A) and op(B). */
+[[maybe_unused]] static __device__ __forceinline__ void multiply(consumer_t &c, const shared_t &shared,
+                                                unsigned stage, int step, int plane_a, int plane_b,
+                                                int slice, bool adds)
+{
+    const int at = (step * STEP + slice * 16) * 2 / 16;
+    wgmma(c.part, wgmma_operand(shared.a[stage][plane_a] + c.group * PIECE) + at,
+          wgmma_operand(shared.b[stage][plane_b]) + at, adds);
+}
+
+[[maybe_unused]] static __device__ __forceinline__ void multiply_large(consumer_t &c, const shared_t &shared,
+                                                      unsigned stage, int step, bool adds)
+{
+    multiply(c, shared, stage, step, 0, 0, 0, adds);
+    multiply(c, shared, stage, step, 0, 0, 1, true);
+}
+
+/* h l, l h of each half of a step, the plane of A's number first. */
+[[maybe_unused]] static __device__ __forceinline__ void multiply_smaller(consumer_t &c, const shared_t &shared,
+                                                        unsigned stage, int step, int exchanged)
+{
+#pragma unroll
+    for (int slice = 0; slice < 2; slice++) {
+        multiply(c, shared, stage, step, exchanged, !exchanged, slice, slice > 0);
+        multiply(c, shared, stage, step, !exchanged, exchanged, slice, true);
+    }
+}
+
+/* Wait for the products, and add them to the total. */
+[[maybe_unused]] static __device__ __forceinline__ void add_part(consumer_t &c)
+{
+    wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_pin(c.part);
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; i++)
+        c.total[i] += c.part[i];
+    wgmma_pin(c.part);
+    wgmma_fence();
+}
+
+/* Tell both blocks of the cluster that a stage has been read. */
+[[maybe_unused]] static __device__ __forceinline__ void leave_stage(const consumer_t &c, shared_t &shared,
+                                                   unsigned stage)
+{
+    if (c.thread < BLOCKS)
+        mbarrier_arrive_cluster(&shared.empty[stage], c.thread);
+}
+
+/* Multiply a part of k. */
+template <int EXCHANGED>
+static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &shared, int depth)
+{
+    unsigned before = c.stage;
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; i++)
+        c.total[i] = 0.0f;
+    wgmma_fence();
+#pragma unroll 1
+    for (int k = 0; k < depth; k += BK) {
+        mbarrier_wait(&shared.full[c.stage], c.parity);
+        if (k > 0)
+            multiply_smaller(c, shared, before, 1, EXCHANGED);
+        multiply_large(c, shared, c.stage, 0, k > 0);
+        add_part(c);
+        if (k > 0)
+            leave_stage(c, shared, before);
+        multiply_smaller(c, shared, c.stage, 0, EXCHANGED);
+        multiply_large(c, shared, c.stage, 1, true);
+        add_part(c);
+        before = c.stage;
+        advance<STAGES>(&c.stage, &c.parity);
+    }
+    multiply_smaller(c, shared, before, 1, EXCHANGED);
+    add_part(c);
+    leave_stage(c, shared, before);
+}
+
+/* The words of the tile's lines in a part of k: the thread's rows, and a column of its own. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned take_words(consumer_t &c, const product_t &product,
+                                                      const place_t &place, int64_t part)
+{
+    const int64_t matrix = part * product.batch_count + place.matrix;
+    const unsigned short *const rows = product.a.words + matrix * product.a.lines + place.m;
+    const bool exists = place.n < product.b.lines;
+    c.words[0] = rows[c.row];
+    c.words[1] = rows[c.row + 8];
+    return exists ? product.b.words[matrix * product.b.lines + place.n + c.thread] : 0;
+}
+
+/* Take a part's sums back from the scales, add them up, and note the classes. */
+[[maybe_unused]] static __device__ __forceinline__ void end_part(consumer_t &c, shared_t &shared, unsigned word,
+                                                bool is_first)
+{
+    unsigned short *const words = shared.words[c.group];
+    unsigned char *const column = &shared.columns[c.group][c.thread];
+    const unsigned now = half_word_class(word);
+    named_barrier<WARPGROUP>(1 + c.group); /* the words before have been read */
+    words[c.thread] = (unsigned short)word;
+    *column = (unsigned char)(is_first ? now : min(now, (unsigned)*column));
+    named_barrier<WARPGROUP>(1 + c.group);
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; i++) {
+        const float scale = half_unscale(c.words[i / 2 % 2], words[c.col + i / 4 * 8 + i % 2]);
+        c.sum[i] = (is_first ? 0.0f : c.sum[i]) + c.total[i] * scale;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        c.classes[i] = is_first ? half_word_class(c.words[i])
+                                : min(c.classes[i], half_word_class(c.words[i]));
+}
+
+/* ---- epilogue ------------------------------------------------------------------------------- */
+
+/* The least class of a warp's 16 rows, or of 128 columns. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned least_of(const unsigned char *classes, int count)
+{
+    unsigned least = TILEMM__SGEMM_CARRY_DENSE;
+    for (int i = (int)threadIdx.x % 32; i < count; i += 32)
+        least = min(least, (unsigned)classes[i]);
+    return __reduce_min_sync(~0u, least);
+}
+
+/* Note the classes of the tile's lines, and in the warp's slot whether planes do not carry some
+ * element of its rows. Returns that. */
+[[maybe_unused]] static __device__ __forceinline__ bool note_carried(const consumer_t &c, shared_t &shared,
+                                                    const product_t &product, const place_t &place)
+{
+    const tilemm__sgemm_carry_t &carry = product.carry;
+    const unsigned warp = c.group * (WARPGROUP / 32) + c.thread / 32;
+    const uint64_t tile =
+        ((uint64_t)place.matrix * product.rows + place.m / BM) * product.cols + place.n / BN;
+    if (c.thread % 4 == 0)
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            shared.rows[c.row + i * 8] = (unsigned char)c.classes[i];
+            if (place.m + c.row + i * 8 < product.m)
+                carry.a[place.matrix * product.m + place.m + c.row + i * 8] =
+                    (unsigned char)c.classes[i];
+        }
+    if (c.group == 0 && place.n + c.thread < product.n)
+        carry.b[place.matrix * product.n + place.n + c.thread] = shared.columns[0][c.thread];
+    __syncwarp();
+    const bool left = least_of(shared.rows + warp * TILEMM__SGEMM_CARRY_ROWS,
+                               TILEMM__SGEMM_CARRY_ROWS) +
+                          least_of(shared.columns[c.group], BN) <
+                      TILEMM__SGEMM_CARRY_LEAST;
+    if (threadIdx.x % 32 == 0)
+        carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + warp] = left;
+    return left;
+}
+
+/* Store the tile: all of it, or what planes carry. */
+[[maybe_unused]] static __device__ __forceinline__ void store(const consumer_t &c, const shared_t &shared,
+                                             const product_t &product, const place_t &place,
+                                             bool all)
+{
+    float *const base = product.c_array ? product.c_array[place.matrix]
+                                        : product.c + place.matrix * product.stride_c;
+    const int64_t cols = product.n - place.n - c.col;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int64_t row = place.m + c.row + half * 8;
+        float *const to = base + row * product.ldc + place.n + c.col;
+        const bool pairs = all && ((uint64_t)to & 7) == 0 && cols > BN - 8 + 1;
+        if (row >= product.m)
+            continue;
+#pragma unroll
+        for (int j = 0; j < ACCUMULATORS / 4; j++) {
+            const float *const sum = &c.sum[j * 4 + half * 2];
+            if (pairs) {
+                epilogue_store((float2 *)(to + j * 8), sum, product.alpha, product.beta);
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                if (j * 8 + i < cols &&
+                    (all || c.classes[half] + shared.columns[c.group][c.col + j * 8 + i] >=
+                                TILEMM__SGEMM_CARRY_LEAST))
+                    epilogue_store(to + j * 8 + i, sum[i], product.alpha, product.beta);
+        }
+    }
+}
+
+template <int EXCHANGED>
+static __device__ __forceinline__ void consume(const product_t &product, shared_t &shared)
+{
+    const int depth = (int)product.k_pitch;
+    consumer_t c;
+    c.group = threadIdx.x / WARPGROUP - 1;
+    c.thread = threadIdx.x % WARPGROUP;
+    c.row = c.group * 64 + c.thread / 32 * 16 + c.thread % 32 / 4;
+    c.col = c.thread % 4 * 2;
+    c.stage = c.parity = 0;
+    for (unsigned pair = first_pair(); pair < product.pairs; pair += next_pairs()) {
+        const place_t place = locate(product, pair);
+#pragma unroll 1
+        for (int64_t part = 0; part < product.parts; part++) {
+            const unsigned word = take_words(c, product, place, part);
+            multiply_part<EXCHANGED>(c, shared, depth);
+            end_part(c, shared, word, part == 0);
+        }
+        if (place.n >= product.n)
+            continue; /* the other block's tile is the last one */
+        const bool left = note_carried(c, shared, product, place);
+        store(c, shared, product, place, !left || product.beta == 0.0f);
+    }
+}
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const product_t &product)
+{
+#if __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) unsigned char memory[];
+    shared_t &shared = *(shared_t *)memory;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            mbarrier_init(&shared.full[s], 1);
+            mbarrier_init(&shared.empty[s], CONSUMERS * BLOCKS);
+        }
+        mbarrier_fence_init();
+        for (int p = 0; p < 2; p++) {
+            tensor_prefetch(&maps.a[p]);
+            tensor_prefetch(&maps.b[p]);
+        }
+    }
+    cluster_sync();
+    wait_for_previous();
+    let_next_start();
+    if (threadIdx.x < WARPGROUP) {
+        registers_shrink<40>();
+        if (threadIdx.x == 0)
+            produce(maps, product, shared);
+    } else {
+        registers_grow<232>();
+        if (product.exchanged)
+            consume<1>(product, shared);
+        else
+            consume<0>(product, shared);
+    }
+    cluster_sync(); /* nobody leaves while another may still send to it */
+#endif
+}
+
+/* Other architectures, for which the kernel is empty, know no clusters. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
+#else
+#define CLUSTER_OF(blocks)
+#endif
+
+#define HALF_PLANES(name, m, n, k)                                                                 \
+    static __global__ void CLUSTER_OF(BLOCKS) __launch_bounds__(THREADS, 1)                        \
+        name(const __grid_constant__ maps_t maps, const __grid_constant__ product_t product)       \
+    {                                                                                              \
+        static_assert(m == BM && n == BN && k == BK, "what the kernel is written for");            \
+        multiply_planes(maps, product);                                                            \
+    }
+TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
+
+extern "C" int tilemm__sgemm_half_planes_launch(const product_t *problem, void *stream)
+{
+    const tensor_encode_t encode = tensor_encoder();
+    maps_t maps;
+    if (!encode)
+        return cudaErrorNotSupported;
+    for (int i = 0; i < 4; i++) { /* high and low of a, then of b */
+        const tilemm__sgemm_half_planes_t &op = i < 2 ? problem->a : problem->b;
+        const cuuint64_t size[2] = {(cuuint64_t)(problem->k_pitch * problem->parts),
+                                    (cuuint64_t)(op.lines * problem->batch_count)};
+        const cuuint64_t pitch = size[0] * 2;
+        const cuuint32_t box[2] = {BK, 64};
+        if (!tensor_describe(encode, i < 2 ? &maps.a[i] : &maps.b[i - 2],
+                             CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, i % 2 ? op.low : op.high, size,
+                             &pitch, box))
+            return cudaErrorInvalidValue;
+    }
+    return launch_kernel(sgemm_half_planes_sm90_128x128x64,
+                         {problem->blocks, THREADS, sizeof(shared_t), 1, true},
+                         (cudaStream_t)stream, maps, *problem);
+}
