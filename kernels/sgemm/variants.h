@@ -267,7 +267,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 /* From FP16 planes that a pass makes, ROW(name, threads): ROW(name, m, n, k), blocks of a cluster
  * side by side. */
 #define TILEMM__SGEMM_MAKE_HALF_ROWS(ROW) ROW(sgemm_make_half_sm90, 256)
-#define TILEMM__SGEMM_HALF_PLANES_ROWS(ROW) ROW(sgemm_half_planes_sm90_128x128x64, 128, 128, 64)
+#define TILEMM__SGEMM_HALF_PLANES_ROWS(ROW)                                                        \
+    ROW(sgemm_half_planes_sm90_128x128x64, 128, 128, 64)                                           \
+    ROW(sgemm_half_planes_sm90_128x64x64, 128, 64, 64)
 
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 

@@ -99,6 +99,7 @@ enum {
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
+    HALF_PLANES_FIRST = TILEMM__sgemm_half_planes_sm90_128x128x64,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2
 };
 
@@ -447,7 +448,7 @@ double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
         return tf32_estimate(trial, args, traits);
     if (trial->variant < SM80_FIRST)
         return fused_estimate(trial, args, traits);
-    if (trial->variant == TILEMM__sgemm_half_planes_sm90_128x128x64)
+    if (trial->variant >= HALF_PLANES_FIRST)
         return half_planes_estimate(trial, args, traits);
     return planes_estimate(trial, args, traits);
 }

@@ -373,7 +373,7 @@ static int choose_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
         tilemm__sgemm_try_half_planes(args, limits, &best);
     if (best.variant < 0)
         return TILEMM_NOT_SUPPORTED;
-    if (best.variant == TILEMM__sgemm_half_planes_sm90_128x128x64)
+    if (best.variant >= TILEMM__sgemm_half_planes_sm90_128x128x64)
         tilemm__sgemm_fill_half_planes(args, limits, &best, plan);
     else
         family->fill(args, limits, &best, plan);

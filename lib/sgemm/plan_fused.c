@@ -36,7 +36,6 @@ enum {
     INVARIANT_PARTS = 4,
     INVARIANT_LONG_PART = 2048,
     HALF_LEAST_K = 513,
-    HALF_LONG_K = 4096,
     HALF_MOST_K = 32768
 };
 
@@ -128,8 +127,7 @@ int64_t tilemm__sgemm_invariant_parts(int64_t k, int half, int64_t *k_part)
 {
     const int64_t few = tilemm__min(k / INVARIANT_PART, INVARIANT_PARTS);
     const int64_t parts = tilemm__max(tilemm__max(few, k / INVARIANT_LONG_PART), 1);
-    const int64_t half_parts = k < HALF_LONG_K ? INVARIANT_PARTS : MOST_CLUSTER;
-    return tilemm__sgemm_split(k, half ? half_parts : parts, TILEMM__SGEMM_FUSED_K, k_part);
+    return tilemm__sgemm_split(k, half ? INVARIANT_PARTS : parts, TILEMM__SGEMM_FUSED_K, k_part);
 }
 
 void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -4,7 +4,9 @@
 #include "candidates_cuda.h"
 
 enum {
-    VARIANT = TILEMM__sgemm_half_planes_sm90_128x128x64,
+    FIRST = TILEMM__sgemm_half_planes_sm90_128x128x64,
+    END = TILEMM__sgemm_exact_lines_sm80,
+    /* Of BF16 planes: tiles in the order of these. */
     REST_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     UNALIGNED_REST_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     PAIR = 2 /* blocks of a cluster */
@@ -26,30 +28,33 @@ static int64_t depth_of(int64_t k, int64_t *pitch)
 }
 
 /* The kernel that computes what planes do not carry. */
-static int rest_of(const tilemm__sgemm_args_t *args)
+static int rest_of(const tilemm__sgemm_args_t *args, int variant)
 {
     const int first = tilemm__sgemm_copies_bytes(args) > 0 ? UNALIGNED_REST_FIRST : REST_FIRST;
-    return first + tilemm__sgemm_transposes(args);
+    return first + (variant - FIRST) * TILEMM__SGEMM_ROWS_OF_TILE + tilemm__sgemm_transposes(args);
 }
 
 void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args,
                                    const tilemm__limits_t *limits, tilemm__sgemm_trial_t *best)
 {
-    tilemm__sgemm_trial_t now = {.variant = VARIANT, .splits = 1, .k_split = args->k};
     int64_t pitch;
     const double lines = (double)lines_of(args->m) + (double)lines_of(args->n);
     const double batch = (double)args->batch_count;
     const double bytes = lines * batch * (double)depth_of(args->k, &pitch) * sizeof(float);
-    const double tiles = (double)tilemm__div_up(args->m, TILEMM__SGEMM_HALF_ALIGN_MN) *
-                         (double)tilemm__div_up(args->n, TILEMM__SGEMM_HALF_ALIGN_MN) * batch;
     const int64_t most = INT32_MAX - 65536; /* coordinates of the copy engine, tiles */
     if (!tilemm__sgemm_has_half(args->k) || !tilemm__sgemm_can_be_fused(args, limits) ||
-        !tilemm__sgemm_is_allowed(limits, VARIANT) ||
         (tilemm__sgemm_copies_bytes(args) > 0 && !tilemm__sgemm_can_be_unaligned(args)) ||
-        lines * batch > (double)most || tiles > (double)most ||
+        lines * batch > (double)most ||
         bytes * 1.1 > (double)limits->workspace) /* words and classes beside the planes */
         return;
-    tilemm__sgemm_keep_better(args, limits, now, best);
+    for (int v = FIRST; v < END; v++) {
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
+        const tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
+        const double tiles = (double)tilemm__div_up(args->m, row->m) *
+                             (double)tilemm__div_up(args->n, row->n) * batch;
+        if (tiles <= (double)most && tilemm__sgemm_is_allowed(limits, v))
+            tilemm__sgemm_keep_better(args, limits, now, best);
+    }
 }
 
 /* An operand, and where its planes lie. */
@@ -86,7 +91,7 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
                                     const tilemm__sgemm_trial_t *trial,
                                     tilemm__sgemm_cuda_plan_t *plan)
 {
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[VARIANT];
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const int64_t batch = args->batch_count;
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int64_t pairs = rows * tilemm__div_up(cols, PAIR) * batch;
@@ -115,6 +120,7 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
         .batch_count = batch,
         .k_pitch = k_pitch,
         .parts = parts,
+        .variant = trial->variant,
         .exchanged = args->exchanged,
         .alpha = args->alpha,
         .beta = args->beta,
@@ -128,7 +134,7 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
         .blocks = (unsigned)(tilemm__min(pairs, limits->cuda->sm_count / PAIR) * PAIR),
         .carry = {.slots = TILEMM__SGEMM_HALF_ALIGN_MN / TILEMM__SGEMM_CARRY_ROWS},
     };
-    rest.variant = rest_of(args);
+    rest.variant = rest_of(args, trial->variant);
     tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &rest.k_split);
     half->rest = tilemm__sgemm_fused_of(args, limits, &rest);
     half->rest.store = TILEMM__SGEMM_STORE_THREADS;

@@ -123,7 +123,7 @@ static inline int half_planes(int64_t k, const float *x, int64_t next, float *hi
 static inline float half_part(int64_t k, const float *a, const float *b, int64_t ldb, int *class_a,
                               int *class_b)
 {
-    enum { MOST_PART = MOST_K_OF_HALF / 8 + STEP_OF_PLANES };
+    enum { MOST_PART = MOST_K_OF_HALF / 4 + STEP_OF_PLANES };
     static float x[2][MOST_PART], y[2][MOST_PART];
     int log2_a, log2_b;
     const int of_a = half_planes(k, a, 1, x[0], x[1], &log2_a);
@@ -149,7 +149,7 @@ static inline float half_part(int64_t k, const float *a, const float *b, int64_t
 /* The sum over all parts of k. Returns whether planes carry the element. */
 static inline int half_sum(int64_t k, const float *a, const float *b, int64_t ldb, float *sum)
 {
-    const int64_t parts = k < 4096 ? 4 : 8;
+    const int64_t parts = 4;
     const int64_t part = (k + parts * STEP_OF_PLANES - 1) / (parts * STEP_OF_PLANES) *
                          STEP_OF_PLANES;
     int class_a = DENSE, class_b = DENSE;

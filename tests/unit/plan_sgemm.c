@@ -230,8 +230,7 @@ static void check_left(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
 /* FP16 planes: parts of k in one block, or in a cluster. */
 static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const int64_t most = args->k < 4096 ? 4 : 8;
-    const int64_t part = (args->k + 32 * most - 1) / (32 * most) * 32;
+    const int64_t part = (args->k + 32 * 4 - 1) / (32 * 4) * 32;
     const int64_t parts = (args->k + part - 1) / part;
     if (plan->method == TILEMM__SGEMM_HALF_PLANES) {
         const tilemm__sgemm_half_plan_t *const half = &plan->as.half;

@@ -6,7 +6,7 @@
  *
  * The rule is in doc/numerics.md; what planes do not carry is left (carry.h). A line's scale is
  * that of a part of k. Its sums are taken back where the part ends: with the planes of a part's
- * last step comes a word for each column of op(B), and the multipliers have those of their rows.
+ * last step come the columns' scales and classes, and the multipliers have those of their rows.
  *
  * A step of op(A) is converted while the tensor cores have the one before, to registers of its own.
  */
@@ -52,12 +52,6 @@ static __device__ __forceinline__ void begin_lines(const float *stage, unsigned 
     }
 }
 
-/* The word of a line, after `k` of its part. */
-static __device__ __forceinline__ unsigned end_line(const half_line_t &line, int k)
-{
-    return half_word(line.scale, half_class_of(line, k));
-}
-
 /* ---- converters ----------------------------------------------------------------------------- */
 
 template <typename S>
@@ -100,10 +94,13 @@ static __device__ __forceinline__ void convert_b_half(const fused_t &problem, co
             if (k + BK >= end && line0 < S::BN) {
 #pragma unroll
                 for (int j = 0; j < S::LINES; j++) {
-                    const unsigned word = end_line(lines.of[j], end - begin);
-                    if (lane % 4 == 0)
-                        shared.words[buffer][line0 +
-                                             tilemm__fused_line(lane, j, S::LINES, S::B_K)] = word;
+                    const unsigned line =
+                        line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+                    const unsigned its_class = half_class_of(lines.of[j], end - begin);
+                    if (lane % 4 == 0) {
+                        shared.inverses[buffer][line] = half_inverse(lines.of[j].scale);
+                        shared.column_classes[buffer][line] = (unsigned char)its_class;
+                    }
                 }
             }
             fence_for_async();
@@ -116,12 +113,14 @@ static __device__ __forceinline__ void convert_b_half(const fused_t &problem, co
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
 /* The state of a multiplier thread beside what an invariant one has: its rows of which planes were
- * made last; their words in the part that is multiplied; their least classes in the item. */
+ * made last; what takes sums back from the scales of those that are multiplied, and their classes;
+ * the least classes in the item. */
 template <typename S>
 struct half_multiplier_t : multiplier_t<S> {
     int part_begin; /* k */
     half_lines_t<ROWS> lines;
-    unsigned words[ROWS], classes[ROWS];
+    float inverses[ROWS];
+    unsigned row_classes[ROWS], classes[ROWS];
 };
 
 /* Make half of the planes of the next step of op(A), whose stage has come. */
@@ -135,8 +134,8 @@ static __device__ __forceinline__ void make_half(half_multiplier_t<S> &at,
 }
 
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. If it `ends` a
- * part, the step after it begins one, and at.words is told of that which ends. The smaller products
- * of the step are left in `part`, for the next one. */
+ * part, the step after it begins one. The smaller products of the step are left in `part`, for the
+ * next one. */
 template <typename S>
 static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &at,
                                                           shared_t<S> &shared, fragments_t<S> &a,
@@ -151,8 +150,10 @@ static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
     if (__any_sync(~0u, ends)) {
 #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            at.words[i] = end_line(at.lines.of[i], at.part_end - at.part_begin);
+        for (int i = 0; i < ROWS; i++) {
+            at.row_classes[i] = half_class_of(at.lines.of[i], at.part_end - at.part_begin);
+            at.inverses[i] = half_inverse(at.lines.of[i].scale);
+        }
         begin_lines<ROWS, S::A_K>(shared.a.at[stage], at.first, at.lines);
     }
     make_half(at, shared, 0, next);
@@ -188,20 +189,24 @@ static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &
 template <typename S>
 static __device__ __forceinline__ void end_half_part(half_multiplier_t<S> &at, shared_t<S> &shared)
 {
-    const unsigned short *const words = shared.words[at.buffer];
+    const float *const inverses = shared.inverses[at.buffer] + col_of();
     const unsigned thread = threadIdx.x % WARPGROUP;
     unsigned char *const columns = shared.columns[threadIdx.x / WARPGROUP];
     const bool is_first = at.part_begin == at.place.k;
 #pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i++)
-        at.total[i] = (at.total[i] + at.part[i]) *
-                      half_unscale(at.words[i / 2 % 2], words[col_of() + i / 4 * 8 + i % 2]);
+    for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+        const float2 columns_inverses = *(const float2 *)(inverses + i * 2);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            at.total[i + j] =
+                __fmul_rn(at.total[i + j] + at.part[i + j],
+                          at.inverses[j / 2] * (j % 2 ? columns_inverses.y : columns_inverses.x));
+    }
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        at.classes[i] = min(is_first ? (unsigned)TILEMM__SGEMM_CARRY_DENSE : at.classes[i],
-                            half_word_class(at.words[i]));
+        at.classes[i] = is_first ? at.row_classes[i] : min(at.classes[i], at.row_classes[i]);
     for (unsigned column = thread; column < S::BN; column += WARPGROUP) {
-        const unsigned now = half_word_class(words[column]);
+        const unsigned now = shared.column_classes[at.buffer][column];
         columns[column] = (unsigned char)(is_first ? now : min(now, (unsigned)columns[column]));
     }
     __syncwarp();

@@ -343,9 +343,11 @@ struct shared_t {
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
     /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */
     __align__(16) unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
-    /* HALF: with a part's last step, words of op(B)'s lines; the least classes of an item's rows,
-     * and of its columns, for each warpgroup of multipliers; and both for the cluster. */
-    unsigned short words[S::HALF ? S::BUFFERS : 1][S::LINES_B];
+    /* HALF: with a part's last step, op(B)'s lines' classes, and what takes sums back from their
+     * scales; the least classes of an item's rows, and of its columns, for each warpgroup of
+     * multipliers; and both for the cluster. */
+    __align__(8) float inverses[S::HALF ? S::BUFFERS : 1][S::LINES_B];
+    unsigned char column_classes[S::HALF ? S::BUFFERS : 1][S::LINES_B];
     unsigned char rows[S::HALF ? S::BM : 1];
     unsigned char columns[S::HALF ? S::MULTIPLIERS : 1][S::LINES_B];
     float classes[S::HALF ? S::BM + S::BN : 1];

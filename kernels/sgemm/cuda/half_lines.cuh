@@ -24,9 +24,8 @@ enum {
     HALF_MOST_LOG2 = 60,  /* of a scale, and of its inverse */
     HALF_NEAR = 0x4c00,   /* 2^4 in FP16 */
     HALF_INF = 0x7c00,    /* in FP16 */
-    HALF_ASKED = 0xcc33,  /* of 16 of k, a bit each: which are asked whether they are near */
-    HALF_WORD_BIAS = 64,  /* of scales in words */
-    HALF_WORD_CLASS = 256 /* times the class, in a word */
+    HALF_ASKED = 0xcc33, /* of 16 of k, a bit each: which are asked whether they are near */
+    HALF_WORD_CLASS = 8  /* the first bit of the class in a word */
 };
 
 /* A line so far: its scale, how many numbers were near, and the largest |h|. The last two are FP16,
@@ -125,22 +124,26 @@ static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line
     return half_class(near, half_asked(k), most);
 }
 
-/* A line's scale and class in one word. */
-static __device__ __forceinline__ unsigned half_word(float scale, unsigned its_class)
+/* What takes sums back from a line's scale. With that of the other line it is a float, too. */
+static __device__ __forceinline__ float half_inverse(float scale)
 {
-    return (__float_as_uint(scale) >> 23) - 127 + HALF_WORD_BIAS + its_class * HALF_WORD_CLASS;
+    return __uint_as_float((254u << 23) - __float_as_uint(scale));
 }
 
-static __device__ __forceinline__ unsigned half_word_class(unsigned word)
+/* That and the class in one word. */
+static __device__ __forceinline__ unsigned half_word(float inverse, unsigned its_class)
 {
-    return word / HALF_WORD_CLASS;
+    return __float_as_uint(inverse) >> 23 | its_class << HALF_WORD_CLASS;
 }
 
-/* What takes a sum back from the scales of its row and its column. */
-static __device__ __forceinline__ float half_unscale(unsigned row, unsigned column)
+[[maybe_unused]] static __device__ __forceinline__ unsigned half_word_class(unsigned word)
 {
-    const unsigned scale = row % HALF_WORD_CLASS + column % HALF_WORD_CLASS - 2 * HALF_WORD_BIAS;
-    return __uint_as_float((127 - scale) << 23);
+    return word >> HALF_WORD_CLASS;
+}
+
+[[maybe_unused]] static __device__ __forceinline__ float half_word_inverse(unsigned word)
+{
+    return __uint_as_float(word << 23 & 0x7f800000);
 }
 
 #endif

@@ -54,6 +54,7 @@ typedef struct {
     int64_t m, n, batch_count;
     tilemm__sgemm_half_planes_t a, b;
     int64_t k_pitch, parts;
+    int variant;
     int exchanged; /* the operands have changed places */
     float alpha, beta;
     float *c;

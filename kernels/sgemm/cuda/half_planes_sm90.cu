@@ -3,7 +3,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Layout. A tile is 128 x 128 of C. A stage of shared memory holds 64 of k of both operands' planes,
+ * Layout. A tile is 128 x BN of C. A stage of shared memory holds 64 of k of both operands' planes,
  * in pieces of 64 lines with the copy engine's 128-byte swizzle.
  *
  * Producer: one thread keeps the copy engine STAGES ahead. The two blocks of a cluster have tiles
@@ -32,31 +32,36 @@ typedef tilemm__sgemm_half_product_t product_t;
 
 enum {
     BM = 128,
-    BN = 128,
     BK = 64,
     STEP = 32,
     PIECE = 64 * BK, /* halves of one copy: 64 lines */
-    PLANE = BM * BK,
-    STAGES = 3,
-    STAGE_BYTES = 4 * PLANE * 2,
-    CONSUMERS = 2, /* warpgroups */
+    CONSUMERS = 2,   /* warpgroups */
     WARPGROUP = 128,
     THREADS = (1 + CONSUMERS) * WARPGROUP,
     BLOCKS = 2, /* of a cluster */
-    GROUP = 16, /* rows of tiles in a group of the tile walk */
-    ACCUMULATORS = BN / 2
+    GROUP = 16  /* rows of tiles in a group of the tile walk */
 };
-static_assert(BM == BN && BM == CONSUMERS * 64, "a warpgroup has 64 rows");
+static_assert(BM == CONSUMERS * 64 && BM == BLOCKS * 64, "a warpgroup has 64 rows");
 static_assert(BK == (int)TILEMM__SGEMM_HALF_ALIGN_K && BM == (int)TILEMM__SGEMM_HALF_ALIGN_MN,
               "no edges in planes");
 
+/* A row of variants.h: the width of the tile; and what follows from it. */
+template <int BN_>
+struct shape_t {
+    static const int BN = BN_, ACCUMULATORS = BN / 2; /* registers */
+    static const int STAGE_BYTES = 2 * (BM + BN) * BK * 2;
+    static const int STAGES = (208 << 10) / STAGE_BYTES;
+    static_assert(BN % 64 == 0 && BN <= WARPGROUP, "whole pieces; a thread for each column");
+};
+
 /* Dynamic shared memory, from a multiple of 1024 bytes on. */
-typedef struct {
-    unsigned short a[STAGES][2][PLANE], b[STAGES][2][PLANE]; /* high, low */
-    uint64_t full[STAGES], empty[STAGES];
-    unsigned short words[CONSUMERS][BN]; /* of the columns, in a part of k */
-    unsigned char rows[BM], columns[CONSUMERS][BN]; /* the least classes */
-} shared_t;
+template <typename S>
+struct shared_t {
+    unsigned short a[S::STAGES][2][BM * BK], b[S::STAGES][2][S::BN * BK]; /* high, low */
+    uint64_t full[S::STAGES], empty[S::STAGES];
+    __align__(8) float inverses[CONSUMERS][S::BN]; /* of the columns' scales, in a part of k */
+    unsigned char rows[BM], columns[CONSUMERS][S::BN]; /* the least classes */
+};
 
 /* The planes for the copy engine: high, low. */
 typedef struct {
@@ -69,12 +74,13 @@ typedef struct {
     unsigned matrix;
 } place_t;
 
-[[maybe_unused]] static __device__ __forceinline__ place_t locate(const product_t &product, unsigned pair)
+template <typename S>
+static __device__ __forceinline__ place_t locate(const product_t &product, unsigned pair)
 {
     const unsigned across = (product.cols + 1) / BLOCKS, per_matrix = product.rows * across;
     const unsigned matrix = pair / per_matrix, inside = pair - matrix * per_matrix;
     const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, product.rows, across);
-    return {(int64_t)at.row * BM, ((int64_t)at.col * BLOCKS + cluster_rank()) * BN, matrix};
+    return {(int64_t)at.row * BM, ((int64_t)at.col * BLOCKS + cluster_rank()) * S::BN, matrix};
 }
 
 [[maybe_unused]] static __device__ __forceinline__ unsigned first_pair(void)
@@ -89,28 +95,31 @@ typedef struct {
 
 /* ---- producer ------------------------------------------------------------------------------- */
 
-[[maybe_unused]] static __device__ __forceinline__ void produce(const maps_t &maps, const product_t &product,
-                                               shared_t &shared)
+template <typename S>
+static __device__ __forceinline__ void produce(const maps_t &maps, const product_t &product,
+                                               shared_t<S> &shared)
 {
     const unsigned rank = cluster_rank(), all = (1u << BLOCKS) - 1;
     const int depth = (int)(product.k_pitch * product.parts);
     unsigned stage = 0, parity = 1;
     for (unsigned pair = first_pair(); pair < product.pairs; pair += next_pairs()) {
-        const place_t place = locate(product, pair);
+        const place_t place = locate<S>(product, pair);
         const int line_a = (int)(place.matrix * product.a.lines + place.m) + (int)rank * 64;
         const int line_b = (int)(place.matrix * product.b.lines + place.n);
         for (int k = 0; k < depth; k += BK) {
             uint64_t *const full = &shared.full[stage];
             mbarrier_wait(&shared.empty[stage], parity);
-            mbarrier_expect(full, STAGE_BYTES);
+            mbarrier_expect(full, S::STAGE_BYTES);
 #pragma unroll
             for (int p = 0; p < 2; p++) {
                 tensor_load_multicast(shared.a[stage][p] + rank * PIECE, &maps.a[p], k, line_a,
                                       full, (unsigned short)all);
-                tensor_load(shared.b[stage][p], &maps.b[p], k, line_b, full);
-                tensor_load(shared.b[stage][p] + PIECE, &maps.b[p], k, line_b + 64, full);
+#pragma unroll
+                for (int i = 0; i < S::BN / 64; i++)
+                    tensor_load(shared.b[stage][p] + i * PIECE, &maps.b[p], k, line_b + i * 64,
+                                full);
             }
-            advance<STAGES>(&stage, &parity);
+            advance<S::STAGES>(&stage, &parity);
         }
     }
 }
@@ -118,16 +127,18 @@ typedef struct {
 /* ---- consumers ------------------------------------------------------------------------------ */
 
 /* A consumer thread: rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1. */
-typedef struct {
+template <typename S>
+struct consumer_t {
     unsigned group, thread, row, col; /* group: which consumer warpgroup */
     unsigned stage, parity;
-    float sum[ACCUMULATORS], total[ACCUMULATORS], part[ACCUMULATORS];
+    float sum[S::ACCUMULATORS], total[S::ACCUMULATORS], part[S::ACCUMULATORS];
     unsigned words[2];   /* of the rows, in a part of k */
-    unsigned classes[2]; /* the least of these */
-} consumer_t;
+    unsigned classes[2]; /* the least of their classes */
+};
 
 /* Start part (+)= x y, 16 of k of step `step` of a stage, from planes of op(A) and op(B). */
-[[maybe_unused]] static __device__ __forceinline__ void multiply(consumer_t &c, const shared_t &shared,
+template <typename S>
+static __device__ __forceinline__ void multiply(consumer_t<S> &c, const shared_t<S> &shared,
                                                 unsigned stage, int step, int plane_a, int plane_b,
                                                 int slice, bool adds)
 {
@@ -136,7 +147,8 @@ typedef struct {
           wgmma_operand(shared.b[stage][plane_b]) + at, adds);
 }
 
-[[maybe_unused]] static __device__ __forceinline__ void multiply_large(consumer_t &c, const shared_t &shared,
+template <typename S>
+static __device__ __forceinline__ void multiply_large(consumer_t<S> &c, const shared_t<S> &shared,
                                                       unsigned stage, int step, bool adds)
 {
     multiply(c, shared, stage, step, 0, 0, 0, adds);
@@ -144,7 +156,8 @@ typedef struct {
 }
 
 /* h l, l h of each half of a step, the plane of A's number first. */
-[[maybe_unused]] static __device__ __forceinline__ void multiply_smaller(consumer_t &c, const shared_t &shared,
+template <typename S>
+static __device__ __forceinline__ void multiply_smaller(consumer_t<S> &c, const shared_t<S> &shared,
                                                         unsigned stage, int step, int exchanged)
 {
 #pragma unroll
@@ -155,20 +168,22 @@ typedef struct {
 }
 
 /* Wait for the products, and add them to the total. */
-[[maybe_unused]] static __device__ __forceinline__ void add_part(consumer_t &c)
+template <typename S>
+static __device__ __forceinline__ void add_part(consumer_t<S> &c)
 {
     wgmma_commit();
     wgmma_wait<0>();
     wgmma_pin(c.part);
 #pragma unroll
-    for (int i = 0; i < ACCUMULATORS; i++)
+    for (int i = 0; i < S::ACCUMULATORS; i++)
         c.total[i] += c.part[i];
     wgmma_pin(c.part);
     wgmma_fence();
 }
 
 /* Tell both blocks of the cluster that a stage has been read. */
-[[maybe_unused]] static __device__ __forceinline__ void leave_stage(const consumer_t &c, shared_t &shared,
+template <typename S>
+static __device__ __forceinline__ void leave_stage(const consumer_t<S> &c, shared_t<S> &shared,
                                                    unsigned stage)
 {
     if (c.thread < BLOCKS)
@@ -176,12 +191,12 @@ typedef struct {
 }
 
 /* Multiply a part of k. */
-template <int EXCHANGED>
-static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &shared, int depth)
+template <typename S, int EXCHANGED>
+static __device__ __forceinline__ void multiply_part(consumer_t<S> &c, shared_t<S> &shared, int depth)
 {
     unsigned before = c.stage;
 #pragma unroll
-    for (int i = 0; i < ACCUMULATORS; i++)
+    for (int i = 0; i < S::ACCUMULATORS; i++)
         c.total[i] = 0.0f;
     wgmma_fence();
 #pragma unroll 1
@@ -197,7 +212,7 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
         multiply_large(c, shared, c.stage, 1, true);
         add_part(c);
         before = c.stage;
-        advance<STAGES>(&c.stage, &c.parity);
+        advance<S::STAGES>(&c.stage, &c.parity);
     }
     multiply_smaller(c, shared, before, 1, EXCHANGED);
     add_part(c);
@@ -205,32 +220,41 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
 }
 
 /* The words of the tile's lines in a part of k: the thread's rows, and a column of its own. */
-[[maybe_unused]] static __device__ __forceinline__ unsigned take_words(consumer_t &c, const product_t &product,
+template <typename S>
+static __device__ __forceinline__ unsigned take_words(consumer_t<S> &c, const product_t &product,
                                                       const place_t &place, int64_t part)
 {
     const int64_t matrix = part * product.batch_count + place.matrix;
     const unsigned short *const rows = product.a.words + matrix * product.a.lines + place.m;
-    const bool exists = place.n < product.b.lines;
+    const bool exists = c.thread < S::BN && place.n < product.b.lines;
     c.words[0] = rows[c.row];
     c.words[1] = rows[c.row + 8];
     return exists ? product.b.words[matrix * product.b.lines + place.n + c.thread] : 0;
 }
 
 /* Take a part's sums back from the scales, add them up, and note the classes. */
-[[maybe_unused]] static __device__ __forceinline__ void end_part(consumer_t &c, shared_t &shared, unsigned word,
+template <typename S>
+static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &shared, unsigned word,
                                                 bool is_first)
 {
-    unsigned short *const words = shared.words[c.group];
+    float *const inverses = shared.inverses[c.group];
     unsigned char *const column = &shared.columns[c.group][c.thread];
     const unsigned now = half_word_class(word);
-    named_barrier<WARPGROUP>(1 + c.group); /* the words before have been read */
-    words[c.thread] = (unsigned short)word;
-    *column = (unsigned char)(is_first ? now : min(now, (unsigned)*column));
+    named_barrier<WARPGROUP>(1 + c.group); /* those before have been read */
+    if (c.thread < S::BN) {
+        inverses[c.thread] = half_word_inverse(word);
+        *column = (unsigned char)(is_first ? now : min(now, (unsigned)*column));
+    }
     named_barrier<WARPGROUP>(1 + c.group);
+    const float rows[2] = {half_word_inverse(c.words[0]), half_word_inverse(c.words[1])};
 #pragma unroll
-    for (int i = 0; i < ACCUMULATORS; i++) {
-        const float scale = half_unscale(c.words[i / 2 % 2], words[c.col + i / 4 * 8 + i % 2]);
-        c.sum[i] = (is_first ? 0.0f : c.sum[i]) + c.total[i] * scale;
+    for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+        const float2 columns = *(const float2 *)&inverses[c.col + i * 2];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float inverse = rows[j / 2] * (j % 2 ? columns.y : columns.x);
+            c.sum[i + j] = (is_first ? 0.0f : c.sum[i + j]) + __fmul_rn(c.total[i + j], inverse);
+        }
     }
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -240,7 +264,7 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
 
 /* ---- epilogue ------------------------------------------------------------------------------- */
 
-/* The least class of a warp's 16 rows, or of 128 columns. */
+/* The least class of a warp's 16 rows, or of the columns. */
 [[maybe_unused]] static __device__ __forceinline__ unsigned least_of(const unsigned char *classes, int count)
 {
     unsigned least = TILEMM__SGEMM_CARRY_DENSE;
@@ -251,13 +275,14 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
 
 /* Note the classes of the tile's lines, and in the warp's slot whether planes do not carry some
  * element of its rows. Returns that. */
-[[maybe_unused]] static __device__ __forceinline__ bool note_carried(const consumer_t &c, shared_t &shared,
+template <typename S>
+static __device__ __forceinline__ bool note_carried(const consumer_t<S> &c, shared_t<S> &shared,
                                                     const product_t &product, const place_t &place)
 {
     const tilemm__sgemm_carry_t &carry = product.carry;
     const unsigned warp = c.group * (WARPGROUP / 32) + c.thread / 32;
     const uint64_t tile =
-        ((uint64_t)place.matrix * product.rows + place.m / BM) * product.cols + place.n / BN;
+        ((uint64_t)place.matrix * product.rows + place.m / BM) * product.cols + place.n / S::BN;
     if (c.thread % 4 == 0)
 #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -266,12 +291,12 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
                 carry.a[place.matrix * product.m + place.m + c.row + i * 8] =
                     (unsigned char)c.classes[i];
         }
-    if (c.group == 0 && place.n + c.thread < product.n)
+    if (c.group == 0 && c.thread < S::BN && place.n + c.thread < product.n)
         carry.b[place.matrix * product.n + place.n + c.thread] = shared.columns[0][c.thread];
     __syncwarp();
     const bool left = least_of(shared.rows + warp * TILEMM__SGEMM_CARRY_ROWS,
                                TILEMM__SGEMM_CARRY_ROWS) +
-                          least_of(shared.columns[c.group], BN) <
+                          least_of(shared.columns[c.group], S::BN) <
                       TILEMM__SGEMM_CARRY_LEAST;
     if (threadIdx.x % 32 == 0)
         carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + warp] = left;
@@ -279,7 +304,8 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
 }
 
 /* Store the tile: all of it, or what planes carry. */
-[[maybe_unused]] static __device__ __forceinline__ void store(const consumer_t &c, const shared_t &shared,
+template <typename S>
+static __device__ __forceinline__ void store(const consumer_t<S> &c, const shared_t<S> &shared,
                                              const product_t &product, const place_t &place,
                                              bool all)
 {
@@ -290,11 +316,11 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
     for (int half = 0; half < 2; half++) {
         const int64_t row = place.m + c.row + half * 8;
         float *const to = base + row * product.ldc + place.n + c.col;
-        const bool pairs = all && ((uint64_t)to & 7) == 0 && cols > BN - 8 + 1;
+        const bool pairs = all && ((uint64_t)to & 7) == 0 && cols > S::BN - 8 + 1;
         if (row >= product.m)
             continue;
 #pragma unroll
-        for (int j = 0; j < ACCUMULATORS / 4; j++) {
+        for (int j = 0; j < S::ACCUMULATORS / 4; j++) {
             const float *const sum = &c.sum[j * 4 + half * 2];
             if (pairs) {
                 epilogue_store((float2 *)(to + j * 8), sum, product.alpha, product.beta);
@@ -310,22 +336,22 @@ static __device__ __forceinline__ void multiply_part(consumer_t &c, shared_t &sh
     }
 }
 
-template <int EXCHANGED>
-static __device__ __forceinline__ void consume(const product_t &product, shared_t &shared)
+template <typename S, int EXCHANGED>
+static __device__ __forceinline__ void consume(const product_t &product, shared_t<S> &shared)
 {
     const int depth = (int)product.k_pitch;
-    consumer_t c;
+    consumer_t<S> c;
     c.group = threadIdx.x / WARPGROUP - 1;
     c.thread = threadIdx.x % WARPGROUP;
     c.row = c.group * 64 + c.thread / 32 * 16 + c.thread % 32 / 4;
     c.col = c.thread % 4 * 2;
     c.stage = c.parity = 0;
     for (unsigned pair = first_pair(); pair < product.pairs; pair += next_pairs()) {
-        const place_t place = locate(product, pair);
+        const place_t place = locate<S>(product, pair);
 #pragma unroll 1
         for (int64_t part = 0; part < product.parts; part++) {
             const unsigned word = take_words(c, product, place, part);
-            multiply_part<EXCHANGED>(c, shared, depth);
+            multiply_part<S, EXCHANGED>(c, shared, depth);
             end_part(c, shared, word, part == 0);
         }
         if (place.n >= product.n)
@@ -337,13 +363,14 @@ static __device__ __forceinline__ void consume(const product_t &product, shared_
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
+template <typename S>
 static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const product_t &product)
 {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
-    shared_t &shared = *(shared_t *)memory;
+    shared_t<S> &shared = *(shared_t<S> *)memory;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
+        for (int s = 0; s < S::STAGES; s++) {
             mbarrier_init(&shared.full[s], 1);
             mbarrier_init(&shared.empty[s], CONSUMERS * BLOCKS);
         }
@@ -363,9 +390,9 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
     } else {
         registers_grow<232>();
         if (product.exchanged)
-            consume<1>(product, shared);
+            consume<S, 1>(product, shared);
         else
-            consume<0>(product, shared);
+            consume<S, 0>(product, shared);
     }
     cluster_sync(); /* nobody leaves while another may still send to it */
 #endif
@@ -382,12 +409,13 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
     static __global__ void CLUSTER_OF(BLOCKS) __launch_bounds__(THREADS, 1)                        \
         name(const __grid_constant__ maps_t maps, const __grid_constant__ product_t product)       \
     {                                                                                              \
-        static_assert(m == BM && n == BN && k == BK, "what the kernel is written for");            \
-        multiply_planes(maps, product);                                                            \
+        static_assert(m == BM && k == BK, "what the kernel is written for");                       \
+        multiply_planes<shape_t<n>>(maps, product);                                                \
     }
 TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
 
-extern "C" int tilemm__sgemm_half_planes_launch(const product_t *problem, void *stream)
+template <typename S>
+static int launch(void (*kernel)(maps_t, product_t), const product_t *problem, cudaStream_t stream)
 {
     const tensor_encode_t encode = tensor_encoder();
     maps_t maps;
@@ -404,7 +432,16 @@ extern "C" int tilemm__sgemm_half_planes_launch(const product_t *problem, void *
                              &pitch, box))
             return cudaErrorInvalidValue;
     }
-    return launch_kernel(sgemm_half_planes_sm90_128x128x64,
-                         {problem->blocks, THREADS, sizeof(shared_t), 1, true},
-                         (cudaStream_t)stream, maps, *problem);
+    return launch_kernel(kernel, {problem->blocks, THREADS, sizeof(shared_t<S>), 1, true}, stream,
+                         maps, *problem);
+}
+
+extern "C" int tilemm__sgemm_half_planes_launch(const product_t *problem, void *stream)
+{
+    switch (problem->variant) {
+#define LAUNCH(name, m, n, k)                                                                      \
+    case TILEMM__##name: return launch<shape_t<n>>(name, problem, (cudaStream_t)stream);
+        TILEMM__SGEMM_HALF_PLANES_ROWS(LAUNCH)
+    }
+    return cudaErrorInvalidValue;
 }

@@ -129,7 +129,7 @@ static __device__ __forceinline__ void make_k_major(const problem_t &problem, co
         const unsigned most = __reduce_max_sync(~0u, most_of(lines[l]));
         if (lane == 0)
             op.to.words[word_of(problem, op, place, first + l)] = (unsigned short)half_word(
-                lines[l].scale, half_class(near, half_asked((int)place.depth), most));
+                half_inverse(lines[l].scale), half_class(near, half_asked((int)place.depth), most));
     }
 }
 
@@ -231,7 +231,7 @@ static __device__ __forceinline__ void make_mn_major(const problem_t &problem, c
                 most = max(most, shared.found[w][mine + v]);
             }
             op.to.words[word_of(problem, op, place, line + v)] = (unsigned short)half_word(
-                lines[v].scale, half_class((int)near, half_asked((int)place.depth), most));
+                half_inverse(lines[v].scale), half_class((int)near, half_asked((int)place.depth), most));
         }
     }
 }
