@@ -264,9 +264,10 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
     TILEMM__SGEMM_UNALIGNED_TILES(ROW, invariant_unaligned)
 
-/* From FP16 planes that a pass makes, ROW(name, threads): ROW(name, m, n, k), blocks of a cluster
- * side by side. */
+/* The sum of parts of k, ROW(name, threads). FP16 planes made by a pass, ROW(name, threads), and
+ * their product, ROW(name, m, n, k). */
 #define TILEMM__SGEMM_MAKE_HALF_ROWS(ROW) ROW(sgemm_make_half_sm90, 256)
+#define TILEMM__SGEMM_HALF_PARTS_ROWS(ROW) ROW(sgemm_half_parts_sm90, 256)
 #define TILEMM__SGEMM_HALF_PLANES_ROWS(ROW)                                                        \
     ROW(sgemm_half_planes_sm90_128x128x64, 128, 128, 64)                                           \
     ROW(sgemm_half_planes_sm90_128x64x64, 128, 64, 64)
@@ -330,6 +331,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_MAKE_HALF_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_HALF_PARTS_ROWS(ROW)                                                             \
     TILEMM__SGEMM_PLANES_SM80_ROWS(ROW)                                                            \
     TILEMM__SGEMM_PLANES_SM90_ROWS(ROW)                                                            \
     TILEMM__SGEMM_HALF_PLANES_ROWS(ROW)                                                            \

@@ -15,6 +15,7 @@
 #include "cost_table_cuda.h"
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/half_planes.h"
 #include "kernels/sgemm/cuda/planes.h"
 
 /* ---- the constants -------------------------------------------------------------------------- */
@@ -426,14 +427,19 @@ static double half_planes_estimate(const tilemm__sgemm_trial_t *trial,
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_HALF_PLANES];
-    const double numbers = ((double)args->m + (double)args->n) * (double)args->k *
-                           (double)args->batch_count;
+    const double numbers = elements_of_a_and_b(args);
+    const double filled_up =
+        ((double)tilemm__round_up(args->m, TILEMM__SGEMM_HALF_ALIGN_MN) +
+         (double)tilemm__round_up(args->n, TILEMM__SGEMM_HALF_ALIGN_MN)) *
+        (double)args->k * (double)args->batch_count;
     const int64_t pairs = tilemm__div_up(args->m, row->m) *
                           tilemm__div_up(args->n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) *
                           args->batch_count;
     const int64_t waves = tilemm__div_up(pairs, traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR);
-    return family->launch + numbers * 2 * sizeof(float) / (family->bytes * traits->sm_count) +
-           (double)waves * (cost->item + (double)tilemm__div_up(args->k, row->k) * cost->step);
+    return family->launch +
+           (numbers + filled_up) * sizeof(float) / (family->bytes * traits->sm_count) +
+           (double)waves * (cost->item + (double)tilemm__div_up(args->k, row->k) * cost->step) *
+               (args->batch_count > 1 ? planes_batch : 1);
 }
 
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,

@@ -63,9 +63,9 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"unaligned_sm90_128x128x32",      1, 3136,  1849,     3108,  1955,     3093},
     {"unaligned_sm90_128x64x32",       1, 1901,  1211,     2077,  1678,     2045},
     {"unaligned_sm90_64x64x32",        2,  868,  1431,     1298,  1599,     2421},
-    {"half_sm90_128x128x32",           1, 4800, 10000,     1727, 10000,     1727},
+    {"half_sm90_128x128x32",           1, 4800, 13000,     1727,  7000,     1727},
     {"half_sm90_128x64x32",            1, 4700,  5000,     1320,  5000,     1400},
-    {"half_sm90_64x64x32",             2, 3400,  5500,     1450,  4500,     1150},
+    {"half_sm90_64x64x32",             2, 3400,  6500,     1740,  4500,     1250},
     {"half_sm90_256x32x32",            1, 5500,  6000,     1450,  6000,     1600},
     {"half_sm90_256x16x32",            1, 4400,  4500,     1380,  4500,     1380},
     {"half_sm90_32x256x32",            1, 4700,  5000,     1470,  5000,     1470},
@@ -80,8 +80,8 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"planes_sm90_128x128x64_p4_1x2",  1,    0,  5000,   2730.7,  5000,   2730.7},
     {"planes_sm90_128x256x64_p1_1x2",  1,    0, 23000,     1615, 23000,     1615},
     {"planes_sm90_128x128x64_p1_1x2",  1,    0, 12500,      882, 12500,      882},
-    {"half_planes_sm90_128x128x64",    1,    0,  7000,     2050,  7000,     2050},
-    {"half_planes_sm90_128x64x64",     1,    0,  5500,     1200,  5500,     1200},
+    {"half_planes_sm90_128x128x64",    1,    0,  7000,     2150,  7000,     2150},
+    {"half_planes_sm90_128x64x64",     1,    0,  5500,     1220,  5500,     1220},
 };
 const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
     [TILEMM__OF_FFMA] = { 2600, 3366, 2054, 50, 17.5},
@@ -93,7 +93,7 @@ const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
     [TILEMM__OF_SHORT] = { 2210,    0,    0,    0, 12.5},
     [TILEMM__OF_FUSED] = { 4000, 4000, 2740, 18,   16},
     [TILEMM__OF_PLANES] = {17000,    0,    0,    0, 16},
-    [TILEMM__OF_HALF_PLANES] = {14000, 0,  0,    0, 16},
+    [TILEMM__OF_HALF_PLANES] = {14000, 0,  0,    0, 14},
 };
 /* clang-format on */
 

@@ -98,7 +98,7 @@ static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits
                                                                 sizeof(float) * (double)now.splits;
     if (count * (double)now.splits <= (double)most &&
         is_chosen_of_two(args, now.variant, now.splits) &&
-        (tilemm__sgemm_is_half(now.variant) /* which takes the memory that it needs */ ||
+        ((tilemm__sgemm_is_half(now.variant) && partial == 0) /* which takes the memory it needs */ ||
          partial + copies_of(args, now.variant) <= (double)limits->workspace))
         tilemm__sgemm_keep_better(args, limits, now, best);
 }
@@ -150,7 +150,7 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
         try(args, limits, count, now, best);
         now.splits = parts;
         now.k_split = k_part;
-        if (parts > 1 && !half)
+        if (parts > 1)
             try(args, limits, count, now, best);
         now.cluster = 1;
         if (parts > 1 && parts <= MOST_CLUSTER && may_be_cluster(v) &&
@@ -172,6 +172,34 @@ tilemm__sgemm_carry_places_t tilemm__sgemm_place_carry(const tilemm__sgemm_fused
     return at;
 }
 
+/* The sum of parts of k that the workspace holds. */
+static void fill_parts(const tilemm__sgemm_args_t *args, const tilemm__sgemm_trial_t *trial,
+                       tilemm__sgemm_fused_plan_t *fused, size_t *workspace)
+{
+    enum { THREADS = 256, MOST = 4096 /* blocks */ };
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tilemm__sgemm_args_t *exchanged = &fused->product.args;
+    const int64_t count = args->batch_count * args->m * args->n;
+    const int64_t lines = args->batch_count * trial->splits; /* times those of a matrix */
+    fused->parts.blocks = 0;
+    if (fused->product.partial_bytes == 0)
+        return;
+    fused->parts = (tilemm__sgemm_half_parts_t){
+        .args = *args,
+        .count = count,
+        .parts = (int)trial->splits,
+        .transposed = tilemm__sgemm_fused_walk(trial->variant, args).transposed,
+        .tile_m = row->m,
+        .tile_n = row->n,
+        .rows = fused->product.rows,
+        .cols = fused->product.cols,
+        .blocks = (unsigned)tilemm__min(tilemm__div_up(count, THREADS), MOST),
+    };
+    fused->parts_a = *workspace;
+    fused->parts_b = fused->parts_a + (size_t)(lines * exchanged->m);
+    *workspace = fused->parts_b + (size_t)(lines * exchanged->n);
+}
+
 /* What FP16 planes do not carry: the same tiles from BF16 planes. A cluster has their parts of k
  * only where these are as many. */
 static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -182,18 +210,22 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__sgemm_trial_t rest = *trial;
     int64_t k_part;
     rest.variant += INVARIANT_FIRST - HALF_FIRST;
-    if (trial->cluster && tilemm__sgemm_invariant_parts(args->k, 0, &k_part) != trial->splits) {
+    if (!trial->cluster ||
+        tilemm__sgemm_invariant_parts(args->k, 0, &k_part) != trial->splits) {
         rest.cluster = 0;
         rest.splits = tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &rest.k_split);
     }
     /* Of the kernel's tile, which may be transposed. */
     const int64_t tile_rows =
         tilemm__sgemm_fused_walk(trial->variant, args).transposed ? row->n : row->m;
-    fused->product.carry.slots = trial->cluster ? (int)trial->splits
-                                                : (int)(tile_rows / TILEMM__SGEMM_CARRY_ROWS);
+    fused->product.carry.slots = trial->cluster       ? (int)trial->splits
+                                 : trial->splits > 1 ? 1
+                                                     : (int)(tile_rows / TILEMM__SGEMM_CARRY_ROWS);
     fused->rest = tilemm__sgemm_fused_of(args, limits, &rest);
     fused->rest.store = TILEMM__SGEMM_STORE_THREADS;
     fused->carry = tilemm__sgemm_place_carry(&fused->rest, &plan->workspace);
+    fused->splitk.blocks = 0;
+    fill_parts(args, trial, fused, &plan->workspace);
 }
 
 /* ---- all products ------------------------------------------------------------------------------

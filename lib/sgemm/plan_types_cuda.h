@@ -10,6 +10,7 @@
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/half_parts.h"
 #include "kernels/sgemm/cuda/half_planes.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/rest.h"
@@ -65,8 +66,10 @@ typedef struct {
     tilemm__sgemm_copies_t copies;
     tilemm__sgemm_fused_t product;
     tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
-    tilemm__sgemm_fused_t rest;    /* likewise: what FP16 planes do not carry */
+    tilemm__sgemm_half_parts_t parts; /* likewise: of FP16 planes, in its place */
+    tilemm__sgemm_fused_t rest;       /* likewise: what FP16 planes do not carry */
     tilemm__sgemm_carry_places_t carry;
+    size_t parts_a, parts_b; /* classes of parts of k: bytes from the workspace's begin */
 } tilemm__sgemm_fused_plan_t;
 
 /* Invariant products from FP16 planes that a pass makes: high, low and words of both operands lie

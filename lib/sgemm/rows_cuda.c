@@ -58,7 +58,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                                     TILEMM__SGEMM_ZERO_ROWS(HELPER)
                                         TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                             TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                                    TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
+                                                    TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER) TILEMM__SGEMM_HALF_PARTS_ROWS(HELPER)
                                                 TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                                                     TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
                                                             TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)

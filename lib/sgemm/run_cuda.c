@@ -70,10 +70,18 @@ static void set_carry(tilemm__sgemm_carry_t *carry, const tilemm__sgemm_carry_pl
 /* FP16 planes made in the kernel; and then what they do not carry. */
 static int run_half(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStream_t stream)
 {
+    tilemm__sgemm_half_parts_t *const parts = &plan->parts;
     set_carry(&plan->product.carry, &plan->carry, workspace);
-    plan->rest.carry = plan->product.carry;
+    plan->rest.carry = parts->carry = plan->product.carry;
     plan->rest.args = plan->product.args;
-    const int error = tilemm__sgemm_half_launch(&plan->product, stream);
+    if (parts->blocks > 0) {
+        parts->partial = plan->product.partial;
+        plan->product.carry.a = parts->classes_a = (void *)(workspace + plan->parts_a);
+        plan->product.carry.b = parts->classes_b = (void *)(workspace + plan->parts_b);
+    }
+    int error = tilemm__sgemm_half_launch(&plan->product, stream);
+    if (!error && parts->blocks > 0)
+        error = tilemm__sgemm_half_parts_launch(parts, stream);
     return error ? error : tilemm__sgemm_invariant_launch(&plan->rest, stream);
 }
 

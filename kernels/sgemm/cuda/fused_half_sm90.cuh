@@ -123,16 +123,6 @@ struct half_multiplier_t : multiplier_t<S> {
     unsigned row_classes[ROWS], classes[ROWS];
 };
 
-/* Make half of the planes of the next step of op(A), whose stage has come. */
-template <typename S>
-static __device__ __forceinline__ void make_half(half_multiplier_t<S> &at,
-                                                 const shared_t<S> &shared, int half,
-                                                 fragments_t<S> &next)
-{
-    convert_a<S>(shared.a.at[at.count % S::STAGES], at.first, half, next, at.lines);
-    pin(next, half); /* not later, when the tensor cores may be idle */
-}
-
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. If it `ends` a
  * part, the step after it begins one. The smaller products of the step are left in `part`, for the
  * next one. */
@@ -142,6 +132,7 @@ static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &
                                                           bool ends)
 {
     fragments_t<S> next;
+    float x[2][ROWS][OCTET / 2];
     const unsigned stage = at.count % S::STAGES;
 
     mbarrier_wait(&shared.full[at.buffer], at.parity);
@@ -156,7 +147,11 @@ static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &
         }
         begin_lines<ROWS, S::A_K>(shared.a.at[stage], at.first, at.lines);
     }
-    make_half(at, shared, 0, next);
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+        take<ROWS, S::A_K>(shared.a.at[stage], at.first, half, x[half]);
+    convert_rows<S>(x[0], 0, next, at.lines);
+    pin(next, 0); /* not later, when the tensor cores may be idle */
     wgmma_wait<0>();
     wgmma_pin(at.part);
 #pragma unroll
@@ -165,8 +160,9 @@ static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &
     wgmma_pin(at.part);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, false, at.exchanged);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true, at.exchanged);
-    make_half(at, shared, 1, next);
     leave_stage<S>(&shared.a.empty[stage]);
+    convert_rows<S>(x[1], 1, next, at.lines);
+    pin(next, 1);
     wgmma_wait<0>();
     pin(a, 0);
     pin(a, 1);
@@ -242,8 +238,7 @@ static __device__ __forceinline__ bool note_left(const shared_t<S> &shared,
                                                  const unsigned char *columns, unsigned first,
                                                  unsigned count, unsigned slot)
 {
-    const uint64_t tile =
-        ((uint64_t)place.matrix * problem.rows + place.m / S::BM) * problem.cols + place.n / S::BN;
+    const uint64_t tile = tile_number<S>(problem, place);
     const bool left = least_of(shared.rows + first, count) + least_of(columns, S::BN) <
                       TILEMM__SGEMM_CARRY_LEAST;
     if (threadIdx.x % 32 == 0)
@@ -262,7 +257,8 @@ static __device__ __forceinline__ void note_classes(unsigned char *to, int64_t m
 }
 
 /* Store an item's tile, or in a cluster leave it to add_up_half(): all of it; or with beta, what
- * planes carry. */
+ * planes carry. Partial products go with their part's classes, and half_parts_sm90.cu finds what is
+ * left. */
 template <typename S>
 static __device__ __forceinline__ void store_half(half_multiplier_t<S> &at, shared_t<S> &shared,
                                                   const fused_t &problem, const maps_t &maps)
@@ -274,7 +270,7 @@ static __device__ __forceinline__ void store_half(half_multiplier_t<S> &at, shar
         for (int i = 0; i < ROWS; i++)
             shared.rows[row_of<S>(i)] = (unsigned char)at.classes[i];
     named_barrier<WARPGROUP>(warpgroup_barrier());
-    if (problem.splits > 1) {
+    if (problem.splits > 1 && !problem.partial) {
         for (unsigned i = thread; i < S::BN; i += WARPGROUP)
             shared.classes[S::BM + i] = columns[i]; /* each warpgroup the same */
         for (unsigned i = thread; i < 64; i += WARPGROUP)
@@ -283,12 +279,19 @@ static __device__ __forceinline__ void store_half(half_multiplier_t<S> &at, shar
         store_item(at, shared, problem, maps);
         return;
     }
-    note_classes(problem.carry.a, at.place.matrix, problem.args.m, at.place.m,
+    const int64_t matrix = at.place.split * problem.args.batch_count + at.place.matrix;
+    note_classes(problem.carry.a, matrix, problem.args.m, at.place.m,
                  threadIdx.x / WARPGROUP * 64 + thread, (threadIdx.x / WARPGROUP + 1) * 64,
                  WARPGROUP, shared.rows);
     if (threadIdx.x < WARPGROUP)
-        note_classes(problem.carry.b, at.place.matrix, problem.args.n, at.place.n, thread, S::BN,
-                     WARPGROUP, columns);
+        note_classes(problem.carry.b, matrix, problem.args.n, at.place.n, thread, S::BN, WARPGROUP,
+                     columns);
+    if (problem.partial) {
+        if (threadIdx.x == 0)
+            problem.carry.left[tile_number<S>(problem, at.place) * TILEMM__SGEMM_CARRY_SLOTS] = 0;
+        store<S>(at.total, problem, at.place, all_t());
+        return;
+    }
     if (note_left<S>(shared, problem, at.place, columns, warp * TILEMM__SGEMM_CARRY_ROWS,
                      TILEMM__SGEMM_CARRY_ROWS, warp) &&
         problem.args.beta != 0.0f)
@@ -327,8 +330,8 @@ static __device__ __forceinline__ void multiply_half_items(const fused_t &proble
     begin_half_part(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
     begin_lines<ROWS, S::A_K>(shared.a.at[0], at.first, at.lines);
-    make_half(at, shared, 0, a);
-    make_half(at, shared, 1, a);
+    convert_a<S>(shared.a.at[0], at.first, 0, a, at.lines);
+    convert_a<S>(shared.a.at[0], at.first, 1, a, at.lines);
     leave_stage<S>(&shared.a.empty[0]);
     at.count = 1;
 #pragma unroll 1

@@ -25,9 +25,11 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     shared_t<S> &shared = *(shared_t<S> *)memory;
 
     prepare(maps, shared);
+    if (S::INVARIANT && problem.carry.a)
+        let_next_start(); /* mostly nothing is left, and this one is over at once */
     wait_for_previous();
     if (S::HALF)
-        let_next_start(); /* what is left */
+        let_next_start();
     if (S::INVARIANT && problem.carry.a && !has_left<S>(problem))
         return;
     if (S::UNALIGNED && threadIdx.x >= (S::MULTIPLIERS + 1) * WARPGROUP) {

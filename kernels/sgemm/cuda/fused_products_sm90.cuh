@@ -49,10 +49,16 @@ convert_b_lines(const float *stage, unsigned first, unsigned line0,
                 unsigned (&planes)[S::PLANES][S::PLANE], CHOICE &choice)
 {
     const unsigned lane = threadIdx.x % 32;
+    float both[2][S::LINES][OCTET / 2];
+    if (S::HALF && line0 < S::BN) /* all reads before the first planes are stored */
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            take<S::LINES, S::B_K>(stage, first, half, both[half]);
 #pragma unroll
     for (int half = 0; half < 2 && line0 < S::BN; half++) {
-        float x[S::LINES][OCTET / 2];
-        take<S::LINES, S::B_K>(stage, first, half, x);
+        float(&x)[S::LINES][OCTET / 2] = both[half];
+        if (!S::HALF)
+            take<S::LINES, S::B_K>(stage, first, half, x);
 #pragma unroll
         for (int j = 0; j < S::LINES; j++)
 #pragma unroll
@@ -86,13 +92,11 @@ static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][WORDS], int hal
             asm volatile("" : "+r"(a[p][half * WORDS / 2 + i])::"memory");
 }
 
-/* Make the planes of half a step of op(A): word i is of row i % 2. */
+/* Make the planes of half a step of op(A), numbers x: word i is of row i % 2. */
 template <typename S, typename CHOICE>
-static __device__ __forceinline__ void convert_a(const float *stage, unsigned first, int half,
-                                                 fragments_t<S> &a, CHOICE &choice)
+static __device__ __forceinline__ void convert_rows(const float (&x)[ROWS][OCTET / 2], int half,
+                                                    fragments_t<S> &a, CHOICE &choice)
 {
-    float x[ROWS][OCTET / 2];
-    take<ROWS, S::A_K>(stage, first, half, x);
 #pragma unroll
     for (int i = 0; i < S::WORDS; i++) {
         unsigned planes[S::PLANES];
@@ -101,6 +105,15 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
         for (int p = 0; p < S::PLANES; p++)
             a[p][half * S::WORDS + i] = planes[p];
     }
+}
+
+template <typename S, typename CHOICE>
+static __device__ __forceinline__ void convert_a(const float *stage, unsigned first, int half,
+                                                 fragments_t<S> &a, CHOICE &choice)
+{
+    float x[ROWS][OCTET / 2];
+    take<ROWS, S::A_K>(stage, first, half, x);
+    convert_rows<S>(x, half, a, choice);
 }
 
 /* Products of planes: h h; and the smaller ones, down to 2^-16 of it: of FP16 planes the last two,

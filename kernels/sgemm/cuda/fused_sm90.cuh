@@ -150,13 +150,20 @@ static __device__ __forceinline__ unsigned next_items(void)
     return gridDim.x / S::CLUSTER;
 }
 
-/* Whether FP16 planes left an element of an item's tile over (carry.h). */
+/* The number of a place's tile for carry.h. */
+template <typename S>
+static __device__ __forceinline__ uint64_t tile_number(const fused_t &problem,
+                                                       const place_t &place)
+{
+    return ((uint64_t)place.matrix * problem.rows + place.m / S::BM) * problem.cols +
+           place.n / S::BN;
+}
+
+/* Whether FP16 planes left an element of an item's tile over. */
 template <typename S>
 static __device__ __forceinline__ bool is_left(const fused_t &problem, unsigned item)
 {
-    const place_t place = locate<S>(problem, item);
-    const uint64_t tile =
-        ((uint64_t)place.matrix * problem.rows + place.m / S::BM) * problem.cols + place.n / S::BN;
+    const uint64_t tile = tile_number<S>(problem, locate<S>(problem, item));
     unsigned any = 0;
     for (int slot = 0; slot < problem.carry.slots; slot++)
         any |= problem.carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + slot];

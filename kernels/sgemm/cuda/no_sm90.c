@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "align.h"
+#include "half_parts.h"
 #include "half_planes.h"
 #include "planes.h"
 #include "rest.h"
@@ -52,6 +53,12 @@ int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream
 }
 
 int tilemm__sgemm_half_launch(const tilemm__sgemm_fused_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_half_parts_launch(const tilemm__sgemm_half_parts_t *problem, void *stream)
 {
     (void)problem, (void)stream;
     return cudaErrorNotSupported;
