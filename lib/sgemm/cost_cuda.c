@@ -72,6 +72,8 @@ static const double fused_store = 796, unaligned_store = 0.111;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
  * operands, and of others; in TF32, and there of each element however it is stored. */
 static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.835, tf32_store = 0.179;
+/* Of parts of k of FP16 planes the third kernel, which computes what these do not carry. */
+static const double half_third_kernel = 8000;
 /* How much longer waves of clusters take, which leave some multiprocessors empty; and the part of
  * the multiprocessors up to which blocks of clusters, of which one holds two, have one each. */
 static const double fused_cluster_waves = 1.17, fused_spread = 0.85;
@@ -280,7 +282,9 @@ static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sge
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double sum = (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
-    return (trial->cluster ? family->cluster + meeting + sum : 0) +
+    const int by_parts =
+        tilemm__sgemm_is_half(trial->variant) && trial->splits > 1 && !trial->cluster;
+    return (trial->cluster ? family->cluster + meeting + sum : 0) + by_parts * half_third_kernel +
            alone * stored_alone(args, traits) +
            (tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits)) +
            second_kernel(family, trial, bytes, traits);

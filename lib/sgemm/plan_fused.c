@@ -223,6 +223,8 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
                                                      : (int)(tile_rows / TILEMM__SGEMM_CARRY_ROWS);
     fused->rest = tilemm__sgemm_fused_of(args, limits, &rest);
     fused->rest.store = TILEMM__SGEMM_STORE_THREADS;
+    fused->product.goes_on =
+        rest.splits == trial->splits && fused->product.k_split == fused->rest.k_split;
     fused->carry = tilemm__sgemm_place_carry(&fused->rest, &plan->workspace);
     fused->splitk.blocks = 0;
     fill_parts(args, trial, fused, &plan->workspace);
@@ -280,8 +282,9 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     const int64_t room = (int64_t)limits->cuda->sm_count * row->blocks / walk.cluster;
     const tilemm__sgemm_args_t read =
         tilemm__sgemm_reads_unaligned(trial->variant) ? *args : tilemm__sgemm_aligned(args);
-    int64_t k_part;
-    tilemm__sgemm_invariant_parts(args->k, tilemm__sgemm_is_half(trial->variant), &k_part);
+    int64_t k_part, k_half;
+    tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
+    tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
     return (tilemm__sgemm_fused_t){
         .args = tilemm__sgemm_exchange(&read, walk.transposed),
         .variant = trial->variant,
@@ -290,6 +293,7 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
         .splits = trial->splits,
         .k_split = trial->k_split,
         .k_part = k_part,
+        .k_half = k_half,
         .partial_bytes = tilemm__sgemm_partial_bytes(args, trial),
         .rows = (unsigned)walk.rows,
         .cols = (unsigned)walk.cols,

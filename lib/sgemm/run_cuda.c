@@ -82,7 +82,8 @@ static int run_half(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStrea
     int error = tilemm__sgemm_half_launch(&plan->product, stream);
     if (!error && parts->blocks > 0)
         error = tilemm__sgemm_half_parts_launch(parts, stream);
-    return error ? error : tilemm__sgemm_invariant_launch(&plan->rest, stream);
+    return error || plan->product.goes_on ? error
+                                          : tilemm__sgemm_invariant_launch(&plan->rest, stream);
 }
 
 /* The same, made by a pass. */

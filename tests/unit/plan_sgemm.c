@@ -263,11 +263,12 @@ static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
     CHECK(plan->method == TILEMM__SGEMM_FUSED && !strncmp(plan->name, "sgemm_half_sm90_", 16),
           "invariant, k %lld: %s", (long long)args->k, plan->name);
     const size_t lines = (size_t)(args->batch_count * p->splits);
-    CHECK(p->k_part == part && fused->splitk.blocks == 0 &&
+    CHECK(p->k_half == part && fused->splitk.blocks == 0 &&
+              p->goes_on == (p->partial_bytes == 0 && p->splits == fused->rest.splits) &&
               (p->splits == 1 || (p->splits == parts && p->k_split == part &&
                                   (p->cluster == (unsigned)parts) == (p->partial_bytes == 0))),
           "%s, k %lld: %lld splits of %lld, parts of %lld, not %lld of %lld", plan->name,
-          (long long)args->k, (long long)p->splits, (long long)p->k_split, (long long)p->k_part,
+          (long long)args->k, (long long)p->splits, (long long)p->k_split, (long long)p->k_half,
           (long long)parts, (long long)part);
     CHECK(p->rows == fused->rest.rows && p->cols == fused->rest.cols, "%s: other tiles",
           plan->name);

@@ -60,6 +60,7 @@ typedef struct {
     uint64_t blocks;  /* of the grid: each takes every blocks-th item */
     int64_t splits, k_split;
     int64_t k_part; /* of invariant_sm90.cu: k of a sum of its own, at most k_split */
+    int64_t k_half; /* the same of half_sm90.cu */
     float *partial; /* NULL: a cluster, or one split */
     size_t partial_bytes;
     /* Items: a tile of a matrix and one split of its k. */
@@ -68,6 +69,8 @@ typedef struct {
     tilemm__sgemm_routes_t routes; /* of rest_sm90.cu: which tiles are its own */
     tilemm__sgemm_carry_t carry;   /* of half_sm90.cu, which fills it in; of invariant_sm90.cu, which
                                       computes what planes do not carry, if not NULL */
+    int goes_on; /* half_sm90.cu computes that itself: one split, or a cluster whose parts are those
+                    of k_part too */
     unsigned char store;           /* tilemm__sgemm_fused_store_t */
 } tilemm__sgemm_fused_t;
 

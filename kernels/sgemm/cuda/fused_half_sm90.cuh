@@ -21,7 +21,7 @@ static_assert((int)HALF_FIRST == (int)BK, "the first step has the scale");
 static __device__ __forceinline__ int end_of_part(const place_t &place, const fused_t &problem,
                                                   int k)
 {
-    return (int)min((int64_t)place.end, k + problem.k_part);
+    return (int)min((int64_t)place.end, k + problem.k_half);
 }
 
 /* Begin a part's lines with its first step, in a stage. */
@@ -292,9 +292,11 @@ static __device__ __forceinline__ void store_half(half_multiplier_t<S> &at, shar
         store<S>(at.total, problem, at.place, all_t());
         return;
     }
-    if (note_left<S>(shared, problem, at.place, columns, warp * TILEMM__SGEMM_CARRY_ROWS,
-                     TILEMM__SGEMM_CARRY_ROWS, warp) &&
-        problem.args.beta != 0.0f)
+    const bool left = note_left<S>(shared, problem, at.place, columns,
+                                   warp * TILEMM__SGEMM_CARRY_ROWS, TILEMM__SGEMM_CARRY_ROWS, warp);
+    if (left)
+        shared.has_left = 1;
+    if (left && problem.args.beta != 0.0f)
         store<S>(at.total, problem, at.place,
                  carried_t{shared.rows, columns, TILEMM__SGEMM_CARRY_LEAST});
     else
@@ -346,9 +348,9 @@ static __device__ __forceinline__ void multiply_half_items(const fused_t &proble
 }
 
 /* The blocks of a cluster have one tile, each a part of k: a line's class is the least of its
- * parts'. */
+ * parts'. Returns whether planes do not carry some element of the tile. */
 template <typename S>
-static __device__ __forceinline__ void add_up_half(const fused_t &problem, shared_t<S> &shared)
+static __device__ __forceinline__ bool add_up_half(const fused_t &problem, shared_t<S> &shared)
 {
     const place_t place = locate<S>(problem, blockIdx.x);
     const share_t share = share_of<S>(problem, place);
@@ -373,6 +375,31 @@ static __device__ __forceinline__ void add_up_half(const fused_t &problem, share
     add_up(shared, problem, place,
            carried_t{shared.rows, columns,
                      problem.args.beta != 0.0f ? TILEMM__SGEMM_CARRY_LEAST : 0u});
+    return least_of(shared.rows, S::BM) + least_of(columns, S::BN) < TILEMM__SGEMM_CARRY_LEAST;
+}
+
+/* All threads, after the block's items. Returns whether the block goes on with what is left of
+ * them: nobody uses the shared memory any more then. */
+template <typename S>
+static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_t<S> &shared)
+{
+    if (problem.partial)
+        return false;
+    if (problem.splits > 1) {
+        const bool left = add_up_half(problem, shared);
+        if (!left || !problem.goes_on)
+            return false;
+        cluster_sync();
+        return true;
+    }
+    if (!problem.goes_on)
+        return false;
+    fence_for_async();
+    __syncthreads();
+    if (!shared.has_left)
+        return false;
+    __syncthreads();
+    return true;
 }
 
 #endif

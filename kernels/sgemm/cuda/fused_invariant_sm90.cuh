@@ -83,10 +83,17 @@ static __device__ __forceinline__ void note_lines(multiplier_t<S> &at, const sha
 /* ---- parts of k --------------------------------------------------------------------------------
  */
 
+/* The length of the parts of k: of BF16 planes, or of FP16 planes (fused_half_sm90.cuh). */
+template <typename S>
+static __device__ __forceinline__ int64_t part_length(const fused_t &problem)
+{
+    return S::HALF ? problem.k_half : problem.k_part;
+}
+
 template <typename S>
 static __device__ __forceinline__ void begin_part(multiplier_t<S> &at, const fused_t &problem)
 {
-    at.part_end = (int)min((int64_t)at.place.end, at.k + problem.k_part);
+    at.part_end = (int)min((int64_t)at.place.end, at.k + part_length<S>(problem));
     at.rows = at.columns = 0;
     at.exact = false;
 }
@@ -95,7 +102,7 @@ static __device__ __forceinline__ void begin_part(multiplier_t<S> &at, const fus
 template <typename S>
 static __device__ __forceinline__ int part_begin(const multiplier_t<S> &at, const fused_t &problem)
 {
-    const int k_part = (int)problem.k_part;
+    const int k_part = (int)part_length<S>(problem);
     return (at.part_end - 1 - at.place.k) / k_part * k_part + at.place.k;
 }
 

@@ -28,8 +28,6 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     if (S::INVARIANT && problem.carry.a)
         let_next_start(); /* mostly nothing is left, and this one is over at once */
     wait_for_previous();
-    if (S::HALF)
-        let_next_start();
     if (S::INVARIANT && problem.carry.a && !has_left<S>(problem))
         return;
     if (S::UNALIGNED && threadIdx.x >= (S::MULTIPLIERS + 1) * WARPGROUP) {
@@ -95,12 +93,15 @@ static bool describe_operands(const fused_t *problem, maps_t *maps)
 
 /* ---- launcher ------------------------------------------------------------------------------- */
 
-template <typename S>
+/* R: the shape of what the kernel does after that of S, if anything. */
+template <typename S, typename R = S>
 static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaStream_t stream)
 {
     const tilemm__sgemm_args_t *const args = &problem->args;
+    const size_t bytes = sizeof(shared_t<S>), again = sizeof(shared_t<R>);
     maps_t maps;
-    static_assert(sizeof(shared_t<S>) <= 227 << 10, "what a block can have");
+    static_assert(sizeof(shared_t<S>) <= 227 << 10 && sizeof(shared_t<R>) <= 227 << 10,
+                  "what a block can have");
     if ((!S::UNALIGNED && !describe_operands<S>(problem, &maps)) ||
         (problem->store == TILEMM__SGEMM_STORE_BULK &&
          !describe(&maps.c, false, args->c, args->n, args->m, args->ldc, args->stride_c,
@@ -108,7 +109,8 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
         return cudaErrorInvalidValue;
     return launch_kernel(
         kernel,
-        {(unsigned)problem->blocks, S::THREADS, sizeof(shared_t<S>), problem->cluster, true},
+        {(unsigned)problem->blocks, S::THREADS, bytes > again ? bytes : again, problem->cluster,
+         true},
         stream, *problem, maps);
 }
 

@@ -466,6 +466,7 @@ template <typename S>
 static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &shared)
 {
     if (threadIdx.x == 0) {
+        shared.has_left = 0;
         for (int i = 0; i < S::BUFFERS; i++) {
             mbarrier_init(&shared.full[i], S::CONVERTERS * WARPGROUP);
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);

@@ -358,6 +358,7 @@ struct shared_t {
     unsigned char rows[S::HALF ? S::BM : 1];
     unsigned char columns[S::HALF ? S::MULTIPLIERS : 1][S::LINES_B];
     float classes[S::HALF ? S::BM + S::BN : 1];
+    unsigned has_left; /* an element that planes do not carry, in some item of the block */
 };
 
 /* Where a finished tile of C lies: without room of its own where op(B) was, which is no longer in
