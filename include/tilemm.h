@@ -345,9 +345,11 @@ tilemm_status_t tilemm_get_threads(tilemm_t ctx, int *threads);
  * memory for a CUDA context, host memory for a CPU context. It may begin at any address; what lies
  * before the next multiple of 256 bytes (64 on a CPU context) is not used. The memory must outlive
  * its use. Operations that would want more take a method that needs less; one that has none returns
- * TILEMM_OUT_OF_MEMORY. NULL with 0 bytes returns to the context's own memory, which grows as
- * needed. Waits for the context's work. Returns TILEMM_INVALID_ARGUMENT for NULL with a size, a
- * pointer with 0 bytes, or memory of the wrong kind; TILEMM_DEVICE_FAILURE. */
+ * TILEMM_OUT_OF_MEMORY. An invariant product on a GPU, whose bits must not change, may take what
+ * it lacks from the stream's memory pool (cudaMallocAsync). NULL with 0 bytes returns to the
+ * context's own memory, which grows as needed. Waits for the context's work. Returns
+ * TILEMM_INVALID_ARGUMENT for NULL with a size, a pointer with 0 bytes, or memory of the wrong
+ * kind; TILEMM_DEVICE_FAILURE. */
 tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes);
 
 /* Store in *workspace and *bytes what was given: NULL and 0 while the context uses its own. */

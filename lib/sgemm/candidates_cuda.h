@@ -119,8 +119,8 @@ int64_t tilemm__sgemm_invariant_parts(int64_t k, int half, int64_t *k_part);
 tilemm__sgemm_carry_places_t tilemm__sgemm_place_carry(const tilemm__sgemm_fused_t *rest,
                                                        size_t *workspace);
 /* FP16 planes of an invariant product by a pass (plan_half.c). */
-void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args,
-                                   const tilemm__limits_t *limits, tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                                   tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
                                     const tilemm__limits_t *limits,
                                     const tilemm__sgemm_trial_t *trial,

@@ -432,10 +432,9 @@ static double half_planes_estimate(const tilemm__sgemm_trial_t *trial,
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_HALF_PLANES];
     const double numbers = elements_of_a_and_b(args);
-    const double filled_up =
-        ((double)tilemm__round_up(args->m, TILEMM__SGEMM_HALF_ALIGN_MN) +
-         (double)tilemm__round_up(args->n, TILEMM__SGEMM_HALF_ALIGN_MN)) *
-        (double)args->k * (double)args->batch_count;
+    const double filled_up = ((double)tilemm__round_up(args->m, TILEMM__SGEMM_HALF_ALIGN_MN) +
+                              (double)tilemm__round_up(args->n, TILEMM__SGEMM_HALF_ALIGN_MN)) *
+                             (double)args->k * (double)args->batch_count;
     const int64_t pairs = tilemm__div_up(args->m, row->m) *
                           tilemm__div_up(args->n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) *
                           args->batch_count;

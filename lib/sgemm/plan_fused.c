@@ -98,8 +98,8 @@ static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits
                                                                 sizeof(float) * (double)now.splits;
     if (count * (double)now.splits <= (double)most &&
         is_chosen_of_two(args, now.variant, now.splits) &&
-        ((tilemm__sgemm_is_half(now.variant) && partial == 0) /* which takes the memory it needs */ ||
-         partial + copies_of(args, now.variant) <= (double)limits->workspace))
+        ((tilemm__sgemm_is_half(now.variant) && partial == 0) /* which takes the memory it needs */
+         || partial + copies_of(args, now.variant) <= (double)limits->workspace))
         tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
@@ -210,15 +210,14 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__sgemm_trial_t rest = *trial;
     int64_t k_part;
     rest.variant += INVARIANT_FIRST - HALF_FIRST;
-    if (!trial->cluster ||
-        tilemm__sgemm_invariant_parts(args->k, 0, &k_part) != trial->splits) {
+    if (!trial->cluster || tilemm__sgemm_invariant_parts(args->k, 0, &k_part) != trial->splits) {
         rest.cluster = 0;
         rest.splits = tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &rest.k_split);
     }
     /* Of the kernel's tile, which may be transposed. */
     const int64_t tile_rows =
         tilemm__sgemm_fused_walk(trial->variant, args).transposed ? row->n : row->m;
-    fused->product.carry.slots = trial->cluster       ? (int)trial->splits
+    fused->product.carry.slots = trial->cluster      ? (int)trial->splits
                                  : trial->splits > 1 ? 1
                                                      : (int)(tile_rows / TILEMM__SGEMM_CARRY_ROWS);
     fused->rest = tilemm__sgemm_fused_of(args, limits, &rest);

@@ -34,8 +34,8 @@ static int rest_of(const tilemm__sgemm_args_t *args, int variant)
     return first + (variant - FIRST) * TILEMM__SGEMM_ROWS_OF_TILE + tilemm__sgemm_transposes(args);
 }
 
-void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args,
-                                   const tilemm__limits_t *limits, tilemm__sgemm_trial_t *best)
+void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                                   tilemm__sgemm_trial_t *best)
 {
     int64_t pitch;
     const double lines = (double)lines_of(args->m) + (double)lines_of(args->n);

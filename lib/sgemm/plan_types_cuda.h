@@ -65,7 +65,7 @@ typedef struct {
 typedef struct {
     tilemm__sgemm_copies_t copies;
     tilemm__sgemm_fused_t product;
-    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+    tilemm__sgemm_splitk_t splitk;    /* if blocks is not 0 */
     tilemm__sgemm_half_parts_t parts; /* likewise: of FP16 planes, in its place */
     tilemm__sgemm_fused_t rest;       /* likewise: what FP16 planes do not carry */
     tilemm__sgemm_carry_places_t carry;

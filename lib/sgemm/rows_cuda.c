@@ -50,19 +50,20 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
             TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(
                 VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK)
-                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(SHORT)
-                    TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                        TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                            TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
-                                TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
-                                    TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                                    TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER) TILEMM__SGEMM_HALF_PARTS_ROWS(HELPER)
+                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(
+                    SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED)
+                    TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
+                        TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
+                            TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
+                                FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                    TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                        TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
+                                            TILEMM__SGEMM_HALF_PARTS_ROWS(HELPER)
                                                 TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                                                     TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                                            TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
-                                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                                                        TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
+                                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 enum {
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,

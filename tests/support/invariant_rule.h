@@ -67,7 +67,8 @@ static inline float invariant_part(int64_t k, const float *a, const float *b, in
         part = 0;
         for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
             for (int i = 0; i < 5; i++)
-                part = tensor_core(tensor_core_bf16, x[smaller[i][0]] + half, y[smaller[i][1]] + half, part);
+                part = tensor_core(tensor_core_bf16, x[smaller[i][0]] + half,
+                                   y[smaller[i][1]] + half, part);
     }
     return fmaf(part, 0x1p-32f, total);
 }
@@ -150,8 +151,8 @@ static inline float half_part(int64_t k, const float *a, const float *b, int64_t
 static inline int half_sum(int64_t k, const float *a, const float *b, int64_t ldb, float *sum)
 {
     const int64_t parts = 4;
-    const int64_t part = (k + parts * STEP_OF_PLANES - 1) / (parts * STEP_OF_PLANES) *
-                         STEP_OF_PLANES;
+    const int64_t part =
+        (k + parts * STEP_OF_PLANES - 1) / (parts * STEP_OF_PLANES) * STEP_OF_PLANES;
     int class_a = DENSE, class_b = DENSE;
     if (k < LEAST_K_OF_HALF || k > MOST_K_OF_HALF)
         return 0;

@@ -11,6 +11,7 @@
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
 #include "machines.h"
+#include "half_plans.h"
 #include "small_plans.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
@@ -204,84 +205,6 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         break;
     default: break;
     }
-}
-
-/* What FP16 planes do not carry, of tiles of a size: BF16 planes in parts of k of their own; and the
- * classes of all lines and the slots of all tiles lie one after the other in the workspace. */
-static void check_left(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,
-                       const tilemm__sgemm_fused_t *rest,
-                       const tilemm__sgemm_carry_places_t *carry, size_t begin, int slots)
-{
-    const size_t batch = (size_t)args->batch_count, tiles = (size_t)rest->rows * rest->cols * batch;
-    const int64_t most = args->k >= 5 * 2048 ? args->k / 2048 : 4;
-    const int64_t part = (args->k + 32 * most - 1) / (32 * most) * 32;
-    CHECK(rest->k_part == part && (rest->splits == 1 || rest->k_split == part) &&
-              rest->partial_bytes == 0 && rest->store == TILEMM__SGEMM_STORE_THREADS &&
-              rest->blocks > 0,
-          "%s: parts of %lld, splits of %lld of the rest", plan->name, (long long)rest->k_part,
-          (long long)rest->k_split);
-    CHECK(carry->a >= begin && carry->b >= carry->a + batch * (size_t)rest->args.m &&
-              carry->left >= carry->b + batch * (size_t)rest->args.n &&
-              plan->workspace >= carry->left + tiles * TILEMM__SGEMM_CARRY_SLOTS,
-          "%s: classes at %zu, %zu, %zu of %zu from %zu on", plan->name, carry->a, carry->b,
-          carry->left, plan->workspace, begin);
-    CHECK(slots >= 1 && slots <= TILEMM__SGEMM_CARRY_SLOTS, "%s: %d slots", plan->name, slots);
-}
-
-/* FP16 planes: parts of k in one block, or in a cluster. */
-static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
-{
-    const int64_t part = (args->k + 32 * 4 - 1) / (32 * 4) * 32;
-    const int64_t parts = (args->k + part - 1) / part;
-    if (plan->method == TILEMM__SGEMM_HALF_PLANES) {
-        const tilemm__sgemm_half_plan_t *const half = &plan->as.half;
-        const tilemm__sgemm_make_half_t *const make = &half->make;
-        const int64_t depth = make->k_pitch * parts * 2; /* bytes */
-        const int64_t lines[2] = {make->a.to.lines * args->batch_count,
-                                  make->b.to.lines * args->batch_count};
-        size_t end = 0;
-        CHECK(make->k_part == part && make->parts == parts && make->k_pitch >= part &&
-                  make->k_pitch % 64 == 0 && half->product.parts == parts &&
-                  make->a.to.lines >= args->m && make->b.to.lines >= args->n &&
-                  make->blocks == (lines[0] + lines[1]) / TILEMM__SGEMM_HALF_LINES * parts,
-              "%s, k %lld: %lld parts of %lld, not %lld of %lld", plan->name, (long long)args->k,
-              (long long)make->parts, (long long)make->k_part, (long long)parts, (long long)part);
-        for (int i = 0; i < 2; i++) {
-            const size_t bytes = (size_t)(lines[i] * depth);
-            CHECK(half->high[i] >= end && half->low[i] >= half->high[i] + bytes &&
-                      half->words[i] >= half->low[i] + bytes,
-                  "%s: planes %d", plan->name, i);
-            end = half->words[i] + (size_t)(lines[i] * parts) * 2;
-        }
-        CHECK(half->product.rows == half->rest.rows && half->product.cols == half->rest.cols,
-              "%s: other tiles", plan->name);
-        check_left(args, plan, &half->rest, &half->carry, end, half->product.carry.slots);
-        return;
-    }
-    const tilemm__sgemm_fused_plan_t *const fused = &plan->as.fused;
-    const tilemm__sgemm_fused_t *const p = &fused->product;
-    CHECK(plan->method == TILEMM__SGEMM_FUSED && !strncmp(plan->name, "sgemm_half_sm90_", 16),
-          "invariant, k %lld: %s", (long long)args->k, plan->name);
-    const size_t lines = (size_t)(args->batch_count * p->splits);
-    CHECK(p->k_half == part && fused->splitk.blocks == 0 &&
-              p->goes_on == (p->partial_bytes == 0 && p->splits == fused->rest.splits) &&
-              (p->splits == 1 || (p->splits == parts && p->k_split == part &&
-                                  (p->cluster == (unsigned)parts) == (p->partial_bytes == 0))),
-          "%s, k %lld: %lld splits of %lld, parts of %lld, not %lld of %lld", plan->name,
-          (long long)args->k, (long long)p->splits, (long long)p->k_split, (long long)p->k_half,
-          (long long)parts, (long long)part);
-    CHECK(p->rows == fused->rest.rows && p->cols == fused->rest.cols, "%s: other tiles",
-          plan->name);
-    check_left(args, plan, &fused->rest, &fused->carry, p->partial_bytes, p->carry.slots);
-    CHECK((fused->parts.blocks > 0) == (p->partial_bytes > 0), "%s: %u blocks add up", plan->name,
-          fused->parts.blocks);
-    if (fused->parts.blocks > 0)
-        CHECK(fused->parts.parts == parts && p->carry.slots == 1 &&
-                  fused->parts_a >= fused->carry.left &&
-                  fused->parts_b >= fused->parts_a + lines * (size_t)p->args.m &&
-                  plan->workspace >= fused->parts_b + lines * (size_t)p->args.n,
-              "%s: classes of parts at %zu, %zu of %zu", plan->name, fused->parts_a,
-              fused->parts_b, plan->workspace);
 }
 
 /* An invariant product from planes: sums of parts of k, which depend on k alone, in one block, a

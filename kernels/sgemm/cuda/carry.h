@@ -16,7 +16,7 @@ enum {
     TILEMM__SGEMM_CARRY_NONE = 0,
     TILEMM__SGEMM_CARRY_HALF = 1,
     TILEMM__SGEMM_CARRY_DENSE = 2,
-    TILEMM__SGEMM_CARRY_LEAST = 3, /* sum of two lines' classes whose elements planes carry */
+    TILEMM__SGEMM_CARRY_LEAST = 3,  /* sum of two lines' classes whose elements planes carry */
     TILEMM__SGEMM_CARRY_SLOTS = 16, /* bytes for a tile */
     TILEMM__SGEMM_CARRY_ROWS = 16   /* of a tile with a slot, where a block has all of k */
 };

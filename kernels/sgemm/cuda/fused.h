@@ -67,11 +67,11 @@ typedef struct {
     unsigned rows, cols;           /* of tiles in a matrix */
     unsigned count;                /* of items */
     tilemm__sgemm_routes_t routes; /* of rest_sm90.cu: which tiles are its own */
-    tilemm__sgemm_carry_t carry;   /* of half_sm90.cu, which fills it in; of invariant_sm90.cu, which
-                                      computes what planes do not carry, if not NULL */
+    tilemm__sgemm_carry_t carry; /* of half_sm90.cu, which fills it in; of invariant_sm90.cu, which
+                                    computes what planes do not carry, if not NULL */
     int goes_on; /* half_sm90.cu computes that itself: one split, or a cluster whose parts are those
                     of k_part too */
-    unsigned char store;           /* tilemm__sgemm_fused_store_t */
+    unsigned char store; /* tilemm__sgemm_fused_store_t */
 } tilemm__sgemm_fused_t;
 
 /* ---- launcher ------------------------------------------------------------------------------- */

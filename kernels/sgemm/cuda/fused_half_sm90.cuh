@@ -94,8 +94,7 @@ static __device__ __forceinline__ void convert_b_half(const fused_t &problem, co
             if (k + BK >= end && line0 < S::BN) {
 #pragma unroll
                 for (int j = 0; j < S::LINES; j++) {
-                    const unsigned line =
-                        line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+                    const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
                     const unsigned its_class = half_class_of(lines.of[j], end - begin);
                     if (lane % 4 == 0) {
                         shared.inverses[buffer][line] = half_inverse(lines.of[j].scale);
@@ -127,9 +126,8 @@ struct half_multiplier_t : multiplier_t<S> {
  * part, the step after it begins one. The smaller products of the step are left in `part`, for the
  * next one. */
 template <typename S>
-static __device__ __forceinline__ void multiply_half_step(half_multiplier_t<S> &at,
-                                                          shared_t<S> &shared, fragments_t<S> &a,
-                                                          bool ends)
+static __device__ __forceinline__ void
+multiply_half_step(half_multiplier_t<S> &at, shared_t<S> &shared, fragments_t<S> &a, bool ends)
 {
     fragments_t<S> next;
     float x[2][ROWS][OCTET / 2];
@@ -233,14 +231,13 @@ static __device__ __forceinline__ unsigned least_of(const unsigned char *classes
 /* Note with the tile, in a slot of its own, whether planes do not carry some element of `count`
  * rows from `first` on. Returns that. */
 template <typename S>
-static __device__ __forceinline__ bool note_left(const shared_t<S> &shared,
-                                                 const fused_t &problem, const place_t &place,
-                                                 const unsigned char *columns, unsigned first,
-                                                 unsigned count, unsigned slot)
+static __device__ __forceinline__ bool note_left(const shared_t<S> &shared, const fused_t &problem,
+                                                 const place_t &place, const unsigned char *columns,
+                                                 unsigned first, unsigned count, unsigned slot)
 {
     const uint64_t tile = tile_number<S>(problem, place);
-    const bool left = least_of(shared.rows + first, count) + least_of(columns, S::BN) <
-                      TILEMM__SGEMM_CARRY_LEAST;
+    const bool left =
+        least_of(shared.rows + first, count) + least_of(columns, S::BN) < TILEMM__SGEMM_CARRY_LEAST;
     if (threadIdx.x % 32 == 0)
         problem.carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + slot] = left;
     return left;
@@ -363,7 +360,7 @@ static __device__ __forceinline__ bool add_up_half(const fused_t &problem, share
             least = fminf(least, cluster_read(&shared.classes[line], block));
         (line < S::BM ? shared.rows + line : columns + line - S::BM)[0] = (unsigned char)least;
     }
-    __syncthreads();
+    named_barrier<S::THREADS>(WHOLE_BLOCK);
     note_classes(problem.carry.a, place.matrix, problem.args.m, place.m,
                  (unsigned)share.first + threadIdx.x, (unsigned)share.last, S::THREADS,
                  shared.rows);
@@ -395,10 +392,10 @@ static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_
     if (!problem.goes_on)
         return false;
     fence_for_async();
-    __syncthreads();
+    named_barrier<S::THREADS>(WHOLE_BLOCK);
     if (!shared.has_left)
         return false;
-    __syncthreads();
+    named_barrier<S::THREADS>(WHOLE_BLOCK);
     return true;
 }
 

@@ -51,7 +51,7 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 #define FUSED_KERNEL(kind, unaligned, name, m, n, a_k, b_k, transposed, bulk)                      \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind, 1, unaligned> name##_t;                \
     FUSED_KERNEL_OF(name, convert_b, multiply_items, add_up_splits)
-#define FUSED_KERNEL_OF(name, convert, multiply, add_up)                                                 \
+#define FUSED_KERNEL_OF(name, convert, multiply, add_up)                                           \
     static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
     {                                                                                              \
@@ -107,11 +107,10 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
          !describe(&maps.c, false, args->c, args->n, args->m, args->ldc, args->stride_c,
                    args->batch_count, 16)))
         return cudaErrorInvalidValue;
-    return launch_kernel(
-        kernel,
-        {(unsigned)problem->blocks, S::THREADS, bytes > again ? bytes : again, problem->cluster,
-         true},
-        stream, *problem, maps);
+    return launch_kernel(kernel,
+                         {(unsigned)problem->blocks, S::THREADS, bytes > again ? bytes : again,
+                          problem->cluster, true},
+                         stream, *problem, maps);
 }
 
 #endif

@@ -461,9 +461,9 @@ static __device__ __forceinline__ void add_up_splits(const fused_t &problem, sha
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-/* Prepare the shared memory, with all threads of the block. */
+/* Prepare the shared memory; all threads of the block are to meet then. */
 template <typename S>
-static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &shared)
+static __device__ __forceinline__ void begin_barriers(const maps_t &maps, shared_t<S> &shared)
 {
     if (threadIdx.x == 0) {
         shared.has_left = 0;
@@ -484,6 +484,13 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
             tensor_prefetch(&maps.b);
         }
     }
+}
+
+/* The same, and meet. */
+template <typename S>
+static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &shared)
+{
+    begin_barriers(maps, shared);
     if (S::CLUSTER > 1)
         cluster_sync();
     else

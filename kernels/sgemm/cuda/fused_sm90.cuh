@@ -32,8 +32,8 @@ static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
 /* What a kernel multiplies: three BF16 planes of each operand; the same, of the tiles that a
  * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane; or, so that an
- * element's bits depend on its lines alone, three BF16 planes (fused_invariant_sm90.cuh) or two FP16
- * planes (fused_half_sm90.cuh). */
+ * element's bits depend on its lines alone, three BF16 planes (fused_invariant_sm90.cuh) or two
+ * FP16 planes (fused_half_sm90.cuh). */
 enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND, HALF_KIND };
 
 /* A row of variants.h, and what follows from it. */
@@ -152,8 +152,7 @@ static __device__ __forceinline__ unsigned next_items(void)
 
 /* The number of a place's tile for carry.h. */
 template <typename S>
-static __device__ __forceinline__ uint64_t tile_number(const fused_t &problem,
-                                                       const place_t &place)
+static __device__ __forceinline__ uint64_t tile_number(const fused_t &problem, const place_t &place)
 {
     return ((uint64_t)place.matrix * problem.rows + place.m / S::BM) * problem.cols +
            place.n / S::BN;

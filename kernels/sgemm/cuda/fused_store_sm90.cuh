@@ -194,10 +194,9 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
  * along rows, storing along columns: a warp adds up 8 rows by 32 columns at a time, leaves the sums
  * in its own tile, where no other block reads these rows, and stores them from there. */
 template <typename S, typename CHOICE>
-static __device__ __forceinline__ void add_up_columns(float *tile, float *c, int first, int last,
-                                                      int cols, int blocks,
-                                                      const tilemm__sgemm_args_t &args,
-                                                      const CHOICE &is_stored)
+static __device__ __forceinline__ void
+add_up_columns(float *tile, float *c, int first, int last, int cols, int blocks,
+               const tilemm__sgemm_args_t &args, const CHOICE &is_stored)
 {
     enum { DOWN = 8, ACROSS = 32, BESIDE = (S::BN + ACROSS - 1) / ACROSS };
     const int lane = threadIdx.x % 32, rounds = (last - first + DOWN - 1) / DOWN * BESIDE;

@@ -18,13 +18,13 @@ enum { THREADS = 256 };
 
 /* The least class of line `line` of a matrix, of `lines`. */
 static __device__ __forceinline__ unsigned least_class(const problem_t &problem,
-                                                       const unsigned char *classes,
-                                                       int64_t matrix, int64_t lines, int64_t line)
+                                                       const unsigned char *classes, int64_t matrix,
+                                                       int64_t lines, int64_t line)
 {
     unsigned least = TILEMM__SGEMM_CARRY_DENSE;
     for (int part = 0; part < problem.parts; part++)
-        least = min(least, (unsigned)classes[(part * problem.args.batch_count + matrix) * lines +
-                                             line]);
+        least = min(least,
+                    (unsigned)classes[(part * problem.args.batch_count + matrix) * lines + line]);
     return least;
 }
 
@@ -43,10 +43,10 @@ static __device__ __forceinline__ void add_parts(const problem_t &problem)
         float sum = 0.0f;
         for (int part = 0; part < problem.parts; part++)
             sum += problem.partial[part * problem.count + at];
-        const unsigned of_row = least_class(problem, t ? problem.classes_b : problem.classes_a,
-                                            matrix, args.m, i);
-        const unsigned of_column = least_class(problem, t ? problem.classes_a : problem.classes_b,
-                                               matrix, args.n, j);
+        const unsigned of_row =
+            least_class(problem, t ? problem.classes_b : problem.classes_a, matrix, args.m, i);
+        const unsigned of_column =
+            least_class(problem, t ? problem.classes_a : problem.classes_b, matrix, args.n, j);
         const bool is_carried = of_row + of_column >= TILEMM__SGEMM_CARRY_LEAST;
         if (j == 0)
             (t ? carry.b : carry.a)[matrix * args.m + i] = (unsigned char)of_row;

@@ -21,8 +21,8 @@ enum {
     TILEMM__SGEMM_HALF_CHUNK = 512 /* of k that it has at a time */
 };
 
-/* The planes of an operand: [matrix][line][k of all parts], and words of its lines (half_lines.cuh):
- * [part][matrix][line]. */
+/* The planes of an operand: [matrix][line][k of all parts], and words of its lines
+ * (half_lines.cuh): [part][matrix][line]. */
 typedef struct {
     unsigned short *high, *low; /* FP16, 256-byte aligned */
     unsigned short *words;

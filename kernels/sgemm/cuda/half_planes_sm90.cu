@@ -10,9 +10,9 @@
  * side by side; each brings half of op(A)'s lines to both.
  *
  * Consumers: two warpgroups, each with 64 rows of the tile. A step of 32 of k adds the smaller
- * products of the step before, then its own large ones, to `part`, which then goes to `total`. While
- * one warpgroup adds, the tensor cores have the other one's products. Where a part of k ends, its
- * sums are taken back from the scales of rows and columns.
+ * products of the step before, then its own large ones, to `part`, which then goes to `total`.
+ * While one warpgroup adds, the tensor cores have the other one's products. Where a part of k ends,
+ * its sums are taken back from the scales of rows and columns.
  *
  * Assumes compute capability 9.0 (sm_90a). */
 #include <cuda_runtime.h>
@@ -59,7 +59,7 @@ template <typename S>
 struct shared_t {
     unsigned short a[S::STAGES][2][BM * BK], b[S::STAGES][2][S::BN * BK]; /* high, low */
     uint64_t full[S::STAGES], empty[S::STAGES];
-    __align__(8) float inverses[CONSUMERS][S::BN]; /* of the columns' scales, in a part of k */
+    __align__(8) float inverses[CONSUMERS][S::BN];     /* of the columns' scales, in a part of k */
     unsigned char rows[BM], columns[CONSUMERS][S::BN]; /* the least classes */
 };
 
@@ -192,7 +192,8 @@ static __device__ __forceinline__ void leave_stage(const consumer_t<S> &c, share
 
 /* Multiply a part of k. */
 template <typename S, int EXCHANGED>
-static __device__ __forceinline__ void multiply_part(consumer_t<S> &c, shared_t<S> &shared, int depth)
+static __device__ __forceinline__ void multiply_part(consumer_t<S> &c, shared_t<S> &shared,
+                                                     int depth)
 {
     unsigned before = c.stage;
 #pragma unroll
@@ -234,8 +235,8 @@ static __device__ __forceinline__ unsigned take_words(consumer_t<S> &c, const pr
 
 /* Take a part's sums back from the scales, add them up, and note the classes. */
 template <typename S>
-static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &shared, unsigned word,
-                                                bool is_first)
+static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &shared,
+                                                unsigned word, bool is_first)
 {
     float *const inverses = shared.inverses[c.group];
     unsigned char *const column = &shared.columns[c.group][c.thread];
@@ -258,14 +259,15 @@ static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &s
     }
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        c.classes[i] = is_first ? half_word_class(c.words[i])
-                                : min(c.classes[i], half_word_class(c.words[i]));
+        c.classes[i] =
+            is_first ? half_word_class(c.words[i]) : min(c.classes[i], half_word_class(c.words[i]));
 }
 
 /* ---- epilogue ------------------------------------------------------------------------------- */
 
 /* The least class of a warp's 16 rows, or of the columns. */
-[[maybe_unused]] static __device__ __forceinline__ unsigned least_of(const unsigned char *classes, int count)
+[[maybe_unused]] static __device__ __forceinline__ unsigned least_of(const unsigned char *classes,
+                                                                     int count)
 {
     unsigned least = TILEMM__SGEMM_CARRY_DENSE;
     for (int i = (int)threadIdx.x % 32; i < count; i += 32)
@@ -294,10 +296,10 @@ static __device__ __forceinline__ bool note_carried(const consumer_t<S> &c, shar
     if (c.group == 0 && c.thread < S::BN && place.n + c.thread < product.n)
         carry.b[place.matrix * product.n + place.n + c.thread] = shared.columns[0][c.thread];
     __syncwarp();
-    const bool left = least_of(shared.rows + warp * TILEMM__SGEMM_CARRY_ROWS,
-                               TILEMM__SGEMM_CARRY_ROWS) +
-                          least_of(shared.columns[c.group], S::BN) <
-                      TILEMM__SGEMM_CARRY_LEAST;
+    const bool left =
+        least_of(shared.rows + warp * TILEMM__SGEMM_CARRY_ROWS, TILEMM__SGEMM_CARRY_ROWS) +
+            least_of(shared.columns[c.group], S::BN) <
+        TILEMM__SGEMM_CARRY_LEAST;
     if (threadIdx.x % 32 == 0)
         carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + warp] = left;
     return left;

@@ -36,11 +36,11 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
             return;
         if (is_idle) {
             registers_shrink<REGISTERS_IDLE>();
-            prepare(maps, again);
+            named_barrier<S::THREADS>(WHOLE_BLOCK);
         } else {
             if (S::CONVERTERS > 1)
                 registers_grow<R::REGISTERS_CONVERTER>();
-            prepare(maps, again);
+            named_barrier<S::THREADS>(WHOLE_BLOCK);
             convert_b(problem, maps, again);
         }
     } else {
@@ -48,7 +48,8 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
         multiply_half_items(problem, maps, shared);
         if (!end_items(problem, shared))
             return;
-        prepare(maps, again);
+        begin_barriers(maps, again);
+        named_barrier<S::THREADS>(WHOLE_BLOCK);
         multiply_items(problem, maps, again);
     }
     if (problem.splits > 1 && is_idle) { /* as the others in add_up_splits() */

@@ -231,7 +231,8 @@ static __device__ __forceinline__ void make_mn_major(const problem_t &problem, c
                 most = max(most, shared.found[w][mine + v]);
             }
             op.to.words[word_of(problem, op, place, line + v)] = (unsigned short)half_word(
-                half_inverse(lines[v].scale), half_class((int)near, half_asked((int)place.depth), most));
+                half_inverse(lines[v].scale),
+                half_class((int)near, half_asked((int)place.depth), most));
         }
     }
 }
