@@ -301,11 +301,23 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
     *meeting = of_small - (double)s->m * s->n * sizeof(float) / *bytes;
 }
 
+/* Name tiles of invariant products, whose costs are fitted to these. */
+static void print_half(void)
+{
+    static const char *const names[] = {"128x128x32", "128x64x32", "64x64x32",  "256x32x32",
+                                        "256x16x32",  "32x256x32", "16x256x32", "64x128x32"};
+    printf("    /* invariant products, as they are:");
+    for (int i = 0; i < COUNT_OF(names); i++)
+        printf(" {\"half_sm90_%s\",", names[i]);
+    printf(" */\n");
+}
+
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
     const int fused = index_of("fused_sm90_128x128x32"), of_short = index_of("short_sm80_128x128");
     const int ffma_sm75 = index_of("ffma_sm75_32x128x16");
     const int unaligned = index_of("unaligned_sm90_128x128x32");
+    const int planes = index_of("planes_sm80_p1");
     double meeting, bytes;
     int splits;
     printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
@@ -320,10 +332,14 @@ static void print_tables(calibration_t *at, const cost_t *costs)
         if (i == unaligned)
             printf("    /* {\"rest_sm90_128x128x32\", and {\"rest_sm90_128x64x32\",: as they are; "
                    "they multiply hard data only */\n");
+        if (i == planes)
+            print_half();
         printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,
                tiles[i].blocks, c->start, c->item_alone, c->step_alone, c->item, c->step,
                c->measured ? "" : " /* not on this device */");
     }
+    printf(
+        "    /* likewise: {\"half_planes_sm90_128x128x64\", {\"half_planes_sm90_128x64x64\", */\n");
     /* One tile: the blocks that divide it are alone on their multiprocessors. */
     double second = beside_blocks(at, ffma_sm75, costs, 1, "+splitk", &splits);
     if (second > 0)
@@ -349,8 +365,10 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     measure_cluster(at, fused, index_of("fused_sm90_64x64x32"), costs, &meeting, &bytes);
     printf("    [TILEMM__OF_FUSED] = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second,
            meeting, bytes, at->bytes);
-    printf("    [TILEMM__OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n};\n",
-           4 * at->launch /* four kernels */, at->bytes);
+    printf("    [TILEMM__OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n", 4 * at->launch /* four kernels */,
+           at->bytes);
+    printf("    [TILEMM__OF_HALF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n};\n", 3 * at->launch,
+           at->bytes);
 }
 
 int bench_calibrate(const bench_options_t *options)

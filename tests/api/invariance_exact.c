@@ -4,6 +4,7 @@
  * replayed graph whose operands change.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static void discard(product_t *p)
 /* Lines that are exact: none; some, by large numbers, Inf or NaN in some places; one of each
  * operand; all, of which some have one large number only; all numbers. Or lines for FP16 planes,
  * half of whose numbers are zeros, all or some; and some that are thin, that grow along k, that
- * begin with zeros, or that are all zeros. */
+ * begin with zeros, that are all zeros, or tiny. */
 typedef enum {
     NO_LINE,
     SOME_LINES,
@@ -78,7 +79,7 @@ static void make_line(rng_t *rng, lines_t lines, int is_one, int64_t k, float *x
 {
     for (int64_t p = 0; p < k; p++)
         x[p] = rng_float(rng, FAMILY_NORMAL) * (lines == ALL_NUMBERS ? 0x1p59f : 1.0f);
-    const int mixed = lines == MIXED_LINES ? (int)rng_range(rng, 0, 6) : 0;
+    const int mixed = lines == MIXED_LINES ? (int)rng_range(rng, 0, 8) : 0;
     if (lines == HALF_LINES || (lines == SOME_HALF && rng_range(rng, 0, 1)) || mixed == 1)
         for (int64_t p = 0; p < k; p++)
             x[p] = fmaxf(x[p], 0);
@@ -87,6 +88,8 @@ static void make_line(rng_t *rng, lines_t lines, int is_one, int64_t k, float *x
                : mixed == 3 ? ldexpf(x[p], (int)(p * 12 / k))
                : mixed == 4 ? (p < 40 ? 0 : x[p])
                : mixed == 5 ? 0
+               : mixed == 6 ? ldexpf(x[p], -100)
+               : mixed == 7 ? ldexpf(x[p], -140)
                             : ldexpf(x[p], (int)rng_range(rng, -20, 0));
     if (lines == ALL_LINES || (lines == ONE_LINE && is_one) ||
         (lines == SOME_LINES && rng_range(rng, 0, 3) == 0))
@@ -125,6 +128,18 @@ static tilemm_status_t call(tilemm_t ctx, const product_t *p)
     return gemm_call(ctx, &p->g, p->device_a, p->device_b, p->device_c);
 }
 
+/* Whether the rule's sum is not one of these products; of numbers that are finite. */
+static int is_far(int64_t k, const float *a, const float *b, float sum)
+{
+    double exact = 0, size = 0;
+    for (int64_t p = 0; p < k; p++) {
+        exact += (double)a[p] * b[p];
+        size += fabs((double)a[p] * b[p]);
+    }
+    return isfinite(size) && size < FLT_MAX &&
+           !(fabs(sum - exact) <= 0x1p-19 * size + (double)k * 0x1p-148);
+}
+
 /* Elements against the rule: all of them where chains have all, else some. */
 static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const char *what)
 {
@@ -132,13 +147,14 @@ static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const c
     const int is_half = g->k >= LEAST_K_OF_HALF; /* whose rule takes long here */
     const int64_t all = g->m * g->n, some = (test_quick() ? 500 : 2000) / (is_half ? 4 : 1);
     const int64_t count = lines == ALL_NUMBERS || all < some ? all : some;
-    int64_t wrong = 0, first = -1;
+    int64_t wrong = 0, far = 0, first = -1;
     if (gpu_to_host(p->c, p->device_c, (size_t)gemm_span_c(g) * sizeof(float)))
         test_give_up("copies from the device");
     for (int64_t x = 0; x < count; x++) {
         const int64_t e = count == all ? x : rng_range(rng, 0, all - 1);
         const float sum = invariant_sum_of(0, 1, g->k, p->rows + e / g->n * g->k,
                                            p->columns + e % g->n * g->k, 1);
+        far += is_far(g->k, p->rows + e / g->n * g->k, p->columns + e % g->n * g->k, sum);
         const int64_t at = matrix_at(g->layout, e / g->n, e % g->n, g->ldc);
         volatile float scaled = g->alpha * sum;
         const float want = g->beta == 0 ? scaled : fmaf(g->beta, p->before[at], scaled);
@@ -146,6 +162,8 @@ static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const c
         if (!(isnan(got) && isnan(want)) && memcmp(&got, &want, sizeof got) && !wrong++)
             first = e;
     }
+    CHECK(far == 0, "%s, %s, lines %d, %s: %lld of %lld sums are wrong", tilemm_last_kernel(ctx),
+          gemm_text(g), lines, what, (long long)far, (long long)count);
     CHECK(wrong == 0, "%s, %s, lines %d, %s: %lld of %lld elements are not by the rule, first %lld",
           tilemm_last_kernel(ctx), gemm_text(g), lines, what, (long long)wrong, (long long)count,
           (long long)first);

@@ -110,13 +110,18 @@ static inline int half_planes(int64_t k, const float *x, int64_t next, float *hi
         exponent = -127;
     }
     *log2 = LOG2_OF_HALF - exponent;
-    *log2 = *log2 > 60 ? 60 : *log2 < -60 ? -60 : *log2;
+    const int has_scale = *log2 <= 60;
+    *log2 = !has_scale ? 0 : *log2 < -60 ? -60 : *log2;
     for (int64_t p = 0; p < (k + STEP_OF_PLANES - 1) / STEP_OF_PLANES * STEP_OF_PLANES; p++) {
         const float scaled = p < k ? ldexpf(x[p * next], *log2) : 0;
         high[p] = isfinite(scaled) ? to_fp16(scaled) : INFINITY;
         low[p] = isfinite(high[p]) ? to_fp16(scaled - high[p]) : 0;
     }
-    return half_class(k, high);
+    if (!has_scale) /* zeros, or too small */
+        for (int64_t p = 0; p < k; p++)
+            if (x[p * next] != 0) /* NaN too */
+                return NONE;
+    return has_scale ? half_class(k, high) : DENSE;
 }
 
 /* Over a part of k, three products of FP16 planes; the classes of both lines are lowered to those

@@ -9,8 +9,8 @@
  * bits, and what smaller ones lose is less than 2^-35 of it.
  *
  * Half of the numbers are asked whether they are near, 2^4 or more in planes. A line is DENSE where
- * seven eighths of those are, HALF where a quarter is; or it is all zeros. It is neither if some
- * number is 2^16 or more in planes. */
+ * seven eighths of those are, HALF where a quarter is. It is neither if some number is 2^16 or more
+ * in planes, or if those of the first step are zeros or below 2^-50; but one of zeros is DENSE. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_HALF_LINES_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_HALF_LINES_CUH
 
@@ -22,6 +22,7 @@ enum {
     HALF_FIRST = 32,     /* of k, of which the largest number sets the scale */
     HALF_LOG2 = 10,      /* of that number, in planes */
     HALF_MOST_LOG2 = 60, /* of a scale, and of its inverse */
+    HALF_NO_LOG2 = 126,   /* of the scale of a line that has none */
     HALF_NEAR = 0x4c00,  /* 2^4 in FP16 */
     HALF_INF = 0x7c00,   /* in FP16 */
     HALF_ASKED = 0xcc33, /* of 16 of k, a bit each: which are asked whether they are near */
@@ -35,11 +36,12 @@ typedef struct {
     unsigned near, most;
 } half_line_t;
 
-/* The scale of a line whose largest number of the first step has the bits `largest`, no sign. */
+/* The scale of a line whose largest number of the first step has the bits `largest`, no sign; of
+ * one that is 0 or too small 2^HALF_NO_LOG2, with which no number but 0 vanishes from planes. */
 static __device__ __forceinline__ float half_scale(unsigned largest)
 {
     const int log2 = HALF_LOG2 + 127 - (int)(largest >> 23);
-    const int bounded = max(min(log2, (int)HALF_MOST_LOG2), -(int)HALF_MOST_LOG2);
+    const int bounded = log2 > HALF_MOST_LOG2 ? (int)HALF_NO_LOG2 : max(log2, -(int)HALF_MOST_LOG2);
     return __uint_as_float((unsigned)(127 + bounded) << 23);
 }
 
@@ -102,11 +104,13 @@ static __device__ __forceinline__ int half_asked(int k)
 
 /* The class of a line `near` of whose `asked` numbers are near, and whose largest |h| has the bits
  * `most`. */
-static __device__ __forceinline__ unsigned half_class(int near, int asked, unsigned most)
+static __device__ __forceinline__ unsigned half_class(float scale, int near, int asked,
+                                                      unsigned most)
 {
-    if (most >= HALF_INF)
+    const bool has_no_scale = scale == __uint_as_float((127u + HALF_NO_LOG2) << 23);
+    if (most >= HALF_INF || (has_no_scale && most > 0))
         return TILEMM__SGEMM_CARRY_NONE;
-    if (most == 0 || near * 8 >= asked * 7)
+    if (has_no_scale || near * 8 >= asked * 7)
         return TILEMM__SGEMM_CARRY_DENSE;
     return near * 4 >= asked ? TILEMM__SGEMM_CARRY_HALF : TILEMM__SGEMM_CARRY_NONE;
 }
@@ -121,7 +125,7 @@ static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line
         near += __shfl_xor_sync(~0u, near, apart);
         most = max(most, __shfl_xor_sync(~0u, most, apart));
     }
-    return half_class(near, half_asked(k), most);
+    return half_class(line.scale, near, half_asked(k), most);
 }
 
 /* What takes sums back from a line's scale. With that of the other line it is a float, too. */

@@ -14,7 +14,7 @@
 #include "half_lines.cuh"
 #include "half_planes.h"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/registers.cuh"
+#include "neighbours.cuh"
 
 enum {
     THREADS = 256,
@@ -30,19 +30,6 @@ typedef tilemm__sgemm_make_half_t problem_t;
 typedef struct {
     int64_t matrix, part, line, k, depth; /* the first ones; numbers of each line */
 } place_t;
-
-/* Load VEC neighbours at p, of which `valid` exist; the others are zeros. */
-template <int VEC>
-static __device__ __forceinline__ void load(float *x, const float *__restrict__ p, int64_t valid)
-{
-    if (VEC == 4 && valid >= 4) {
-        unpack(x, __ldcs((const float4 *)p));
-    } else {
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-            x[i] = i < valid ? __ldcs(p + i) : 0.0f;
-    }
-}
 
 static __device__ __forceinline__ unsigned size_bits(float x)
 {
@@ -129,7 +116,8 @@ static __device__ __forceinline__ void make_k_major(const problem_t &problem, co
         const unsigned most = __reduce_max_sync(~0u, most_of(lines[l]));
         if (lane == 0)
             op.to.words[word_of(problem, op, place, first + l)] = (unsigned short)half_word(
-                half_inverse(lines[l].scale), half_class(near, half_asked((int)place.depth), most));
+                half_inverse(lines[l].scale),
+                half_class(lines[l].scale, near, half_asked((int)place.depth), most));
     }
 }
 
@@ -232,7 +220,7 @@ static __device__ __forceinline__ void make_mn_major(const problem_t &problem, c
             }
             op.to.words[word_of(problem, op, place, line + v)] = (unsigned short)half_word(
                 half_inverse(lines[v].scale),
-                half_class((int)near, half_asked((int)place.depth), most));
+                half_class(lines[v].scale, (int)near, half_asked((int)place.depth), most));
         }
     }
 }

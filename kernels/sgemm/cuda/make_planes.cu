@@ -16,7 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/registers.cuh"
+#include "neighbours.cuh"
 #include "planes.h"
 
 enum {
@@ -133,19 +133,6 @@ static __device__ __forceinline__ void store(const operand_t &op, int64_t at, co
         *(__half2 *)(op.to.hi + at) = hi[0];
         if (op.to.lo)
             *(__half2 *)(op.to.lo + at) = lo[0];
-    }
-}
-
-/* Load VEC neighbours at p, of which `valid` exist; the others are zeros. */
-template <int VEC>
-static __device__ __forceinline__ void load(float *x, const float *__restrict__ p, int64_t valid)
-{
-    if (VEC == 4 && valid >= 4) {
-        unpack(x, __ldcs((const float4 *)p));
-    } else {
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-            x[i] = i < valid ? __ldcs(p + i) : 0.0f;
     }
 }
 
