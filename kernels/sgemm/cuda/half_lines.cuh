@@ -22,7 +22,7 @@ enum {
     HALF_FIRST = 32,     /* of k, of which the largest number sets the scale */
     HALF_LOG2 = 10,      /* of that number, in planes */
     HALF_MOST_LOG2 = 60, /* of a scale, and of its inverse */
-    HALF_NO_LOG2 = 126,   /* of the scale of a line that has none */
+    HALF_NO_LOG2 = 126,  /* of the scale of a line that has none */
     HALF_NEAR = 0x4c00,  /* 2^4 in FP16 */
     HALF_INF = 0x7c00,   /* in FP16 */
     HALF_ASKED = 0xcc33, /* of 16 of k, a bit each: which are asked whether they are near */
