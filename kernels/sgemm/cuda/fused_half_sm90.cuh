@@ -219,15 +219,6 @@ static __device__ __forceinline__ void begin_half_part(half_multiplier_t<S> &at,
     at.part_end = end_of_part(at.place, problem, at.k);
 }
 
-/* The least class of `count` lines. */
-static __device__ __forceinline__ unsigned least_of(const unsigned char *classes, unsigned count)
-{
-    unsigned least = TILEMM__SGEMM_CARRY_DENSE;
-    for (unsigned i = threadIdx.x % 32; i < count; i += 32)
-        least = min(least, (unsigned)classes[i]);
-    return __reduce_min_sync(~0u, least);
-}
-
 /* Note with the tile, in a slot of its own, whether planes do not carry some element of `count`
  * rows from `first` on. Returns that. */
 template <typename S>
@@ -236,8 +227,8 @@ static __device__ __forceinline__ bool note_left(const shared_t<S> &shared, cons
                                                  unsigned first, unsigned count, unsigned slot)
 {
     const uint64_t tile = tile_number<S>(problem, place);
-    const bool left =
-        least_of(shared.rows + first, count) + least_of(columns, S::BN) < TILEMM__SGEMM_CARRY_LEAST;
+    const bool left = half_least(shared.rows + first, count) + half_least(columns, S::BN) <
+                      TILEMM__SGEMM_CARRY_LEAST;
     if (threadIdx.x % 32 == 0)
         problem.carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + slot] = left;
     return left;
@@ -372,7 +363,7 @@ static __device__ __forceinline__ bool add_up_half(const fused_t &problem, share
     add_up(shared, problem, place,
            carried_t{shared.rows, columns,
                      problem.args.beta != 0.0f ? TILEMM__SGEMM_CARRY_LEAST : 0u});
-    return least_of(shared.rows, S::BM) + least_of(columns, S::BN) < TILEMM__SGEMM_CARRY_LEAST;
+    return half_least(shared.rows, S::BM) + half_least(columns, S::BN) < TILEMM__SGEMM_CARRY_LEAST;
 }
 
 /* All threads, after the block's items. Returns whether the block goes on with what is left of

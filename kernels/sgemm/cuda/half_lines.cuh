@@ -38,7 +38,7 @@ typedef struct {
 
 /* The scale of a line whose largest number of the first step has the bits `largest`, no sign; of
  * one that is 0 or too small 2^HALF_NO_LOG2, with which no number but 0 vanishes from planes. */
-static __device__ __forceinline__ float half_scale(unsigned largest)
+[[maybe_unused]] static __device__ __forceinline__ float half_scale(unsigned largest)
 {
     const int log2 = HALF_LOG2 + 127 - (int)(largest >> 23);
     const int bounded = log2 > HALF_MOST_LOG2 ? (int)HALF_NO_LOG2 : max(log2, -(int)HALF_MOST_LOG2);
@@ -46,8 +46,8 @@ static __device__ __forceinline__ float half_scale(unsigned largest)
 }
 
 /* Both planes of a pair of numbers. */
-static __device__ __forceinline__ void half_pair(float x, float y, float scale, unsigned &high,
-                                                 unsigned &low)
+[[maybe_unused]] static __device__ __forceinline__ void half_pair(float x, float y, float scale,
+                                                                  unsigned &high, unsigned &low)
 {
     float hx, hy;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(high) : "f"(y * scale), "f"(x * scale));
@@ -65,7 +65,8 @@ static __device__ __forceinline__ void half_pair(float x, float y, float scale, 
 }
 
 /* Note a pair of h. */
-static __device__ __forceinline__ void half_note(unsigned h, bool asked, half_line_t &line)
+[[maybe_unused]] static __device__ __forceinline__ void half_note(unsigned h, bool asked,
+                                                                  half_line_t &line)
 {
     asm("max.NaN.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(line.most) : "r"(h));
     if (asked)
@@ -80,7 +81,7 @@ static __device__ __forceinline__ void half_note(unsigned h, bool asked, half_li
 }
 
 /* The sum of both halves of a count. */
-static __device__ __forceinline__ int half_count(unsigned near)
+[[maybe_unused]] static __device__ __forceinline__ int half_count(unsigned near)
 {
     float sum;
     asm("{\n"
@@ -97,15 +98,15 @@ static __device__ __forceinline__ int half_count(unsigned near)
 }
 
 /* How many of the first `k` of a part are asked. */
-static __device__ __forceinline__ int half_asked(int k)
+[[maybe_unused]] static __device__ __forceinline__ int half_asked(int k)
 {
     return k / 16 * 8 + __popc(HALF_ASKED & ((1u << k % 16) - 1));
 }
 
 /* The class of a line `near` of whose `asked` numbers are near, and whose largest |h| has the bits
  * `most`. */
-static __device__ __forceinline__ unsigned half_class(float scale, int near, int asked,
-                                                      unsigned most)
+[[maybe_unused]] static __device__ __forceinline__ unsigned half_class(float scale, int near,
+                                                                       int asked, unsigned most)
 {
     const bool has_no_scale = scale == __uint_as_float((127u + HALF_NO_LOG2) << 23);
     if (most >= HALF_INF || (has_no_scale && most > 0))
@@ -116,7 +117,8 @@ static __device__ __forceinline__ unsigned half_class(float scale, int near, int
 }
 
 /* The same of a line that four lanes have, after `k` of its part. */
-static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line, int k)
+[[maybe_unused]] static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line,
+                                                                          int k)
 {
     int near = half_count(line.near);
     unsigned most = max(line.most & 0x7fff, line.most >> 16 & 0x7fff);
@@ -128,14 +130,28 @@ static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line
     return half_class(line.scale, near, half_asked(k), most);
 }
 
+/* The least class of `count` lines, for all threads of the warp. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned half_least(const unsigned char *classes,
+                                                                       unsigned count)
+{
+    unsigned least = TILEMM__SGEMM_CARRY_DENSE;
+    for (unsigned i = threadIdx.x % 32; i < count; i += 32)
+        least = min(least, (unsigned)classes[i]);
+#pragma unroll
+    for (int apart = 1; apart < 32; apart *= 2)
+        least = min(least, __shfl_xor_sync(~0u, least, apart));
+    return least;
+}
+
 /* What takes sums back from a line's scale. With that of the other line it is a float, too. */
-static __device__ __forceinline__ float half_inverse(float scale)
+[[maybe_unused]] static __device__ __forceinline__ float half_inverse(float scale)
 {
     return __uint_as_float((254u << 23) - __float_as_uint(scale));
 }
 
 /* That and the class in one word. */
-static __device__ __forceinline__ unsigned half_word(float inverse, unsigned its_class)
+[[maybe_unused]] static __device__ __forceinline__ unsigned half_word(float inverse,
+                                                                      unsigned its_class)
 {
     return __float_as_uint(inverse) >> 23 | its_class << HALF_WORD_CLASS;
 }

@@ -265,16 +265,6 @@ static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &s
 
 /* ---- epilogue ------------------------------------------------------------------------------- */
 
-/* The least class of a warp's 16 rows, or of the columns. */
-[[maybe_unused]] static __device__ __forceinline__ unsigned least_of(const unsigned char *classes,
-                                                                     int count)
-{
-    unsigned least = TILEMM__SGEMM_CARRY_DENSE;
-    for (int i = (int)threadIdx.x % 32; i < count; i += 32)
-        least = min(least, (unsigned)classes[i]);
-    return __reduce_min_sync(~0u, least);
-}
-
 /* Note the classes of the tile's lines, and in the warp's slot whether planes do not carry some
  * element of its rows. Returns that. */
 template <typename S>
@@ -297,8 +287,8 @@ static __device__ __forceinline__ bool note_carried(const consumer_t<S> &c, shar
         carry.b[place.matrix * product.n + place.n + c.thread] = shared.columns[0][c.thread];
     __syncwarp();
     const bool left =
-        least_of(shared.rows + warp * TILEMM__SGEMM_CARRY_ROWS, TILEMM__SGEMM_CARRY_ROWS) +
-            least_of(shared.columns[c.group], S::BN) <
+        half_least(shared.rows + warp * TILEMM__SGEMM_CARRY_ROWS, TILEMM__SGEMM_CARRY_ROWS) +
+            half_least(shared.columns[c.group], S::BN) <
         TILEMM__SGEMM_CARRY_LEAST;
     if (threadIdx.x % 32 == 0)
         carry.left[tile * TILEMM__SGEMM_CARRY_SLOTS + warp] = left;

@@ -31,31 +31,35 @@ typedef struct {
     int64_t matrix, part, line, k, depth; /* the first ones; numbers of each line */
 } place_t;
 
-static __device__ __forceinline__ unsigned size_bits(float x)
+[[maybe_unused]] static __device__ __forceinline__ unsigned size_bits(float x)
 {
     return __float_as_uint(x) & 0x7fffffff;
 }
 
 /* Whether the pair of k that begins at k, even, is asked if its numbers are near. */
-static __device__ __forceinline__ bool is_asked(unsigned k)
+[[maybe_unused]] static __device__ __forceinline__ bool is_asked(unsigned k)
 {
     return HALF_ASKED >> k % 16 & 1;
 }
 
-static __device__ __forceinline__ unsigned most_of(const half_line_t &line)
+[[maybe_unused]] static __device__ __forceinline__ unsigned most_of(const half_line_t &line)
 {
     return max(line.most & 0x7fff, line.most >> 16 & 0x7fff);
 }
 
 /* Where a line's word, and its number at k of the part in a plane, are. */
-static __device__ __forceinline__ int64_t word_of(const problem_t &problem, const operand_t &op,
-                                                  const place_t &place, int64_t line)
+[[maybe_unused]] static __device__ __forceinline__ int64_t word_of(const problem_t &problem,
+                                                                   const operand_t &op,
+                                                                   const place_t &place,
+                                                                   int64_t line)
 {
     return (place.part * problem.batch_count + place.matrix) * op.to.lines + line;
 }
 
-static __device__ __forceinline__ int64_t plane_of(const problem_t &problem, const operand_t &op,
-                                                   const place_t &place, int64_t line, int64_t k)
+[[maybe_unused]] static __device__ __forceinline__ int64_t plane_of(const problem_t &problem,
+                                                                    const operand_t &op,
+                                                                    const place_t &place,
+                                                                    int64_t line, int64_t k)
 {
     return ((place.matrix * op.to.lines + line) * problem.parts + place.part) * problem.k_pitch + k;
 }
@@ -228,6 +232,7 @@ static __device__ __forceinline__ void make_mn_major(const problem_t &problem, c
 /* Blocks of operand a, then those of b. The next block has the lines beside it in memory. */
 static __device__ __forceinline__ void make_half(const problem_t &problem)
 {
+#if __CUDA_ARCH__ >= 900
     const bool of_a = blockIdx.x < problem.blocks_a;
     const operand_t &op = of_a ? problem.a : problem.b;
     const unsigned groups = (unsigned)(op.to.lines / LINES), parts = (unsigned)problem.parts;
@@ -249,6 +254,7 @@ static __device__ __forceinline__ void make_half(const problem_t &problem)
         make_mn_major<4>(problem, op, place, from, shared);
     else
         make_mn_major<2>(problem, op, place, from, shared);
+#endif
 }
 
 #define MAKE_HALF(name, threads)                                                                   \
