@@ -13,6 +13,13 @@
 
 #include "mbarrier.cuh"
 
+/* Declares a kernel's clusters of `blocks`; nothing on devices before compute capability 9.0. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
+#else
+#define CLUSTER_OF(blocks)
+#endif
+
 /* All threads of the cluster meet: what one wrote to shared memory before it arrived, the others
  * see once they have waited. */
 static __device__ __forceinline__ void cluster_arrive(void)

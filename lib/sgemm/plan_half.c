@@ -18,13 +18,12 @@ static int64_t lines_of(int64_t mn)
     return tilemm__round_up(mn, TILEMM__SGEMM_HALF_ALIGN_MN);
 }
 
-/* k of all parts in a plane; *pitch: of each. */
-static int64_t depth_of(int64_t k, int64_t *pitch)
+/* The parts of k, k of a part's numbers, and of a part in a plane. */
+static int64_t parts_of(int64_t k, int64_t *k_part, int64_t *pitch)
 {
-    int64_t k_part;
-    const int64_t parts = tilemm__sgemm_invariant_parts(k, 1, &k_part);
-    *pitch = tilemm__round_up(k_part, TILEMM__SGEMM_HALF_ALIGN_K);
-    return *pitch * parts;
+    const int64_t parts = tilemm__sgemm_invariant_parts(k, 1, k_part);
+    *pitch = tilemm__round_up(*k_part, TILEMM__SGEMM_HALF_ALIGN_K);
+    return parts;
 }
 
 /* The kernel that computes what planes do not carry. */
@@ -37,10 +36,11 @@ static int rest_of(const tilemm__sgemm_args_t *args, int variant)
 void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                    tilemm__sgemm_trial_t *best)
 {
-    int64_t pitch;
+    int64_t k_part, pitch;
+    const int64_t parts = parts_of(args->k, &k_part, &pitch);
     const double lines = (double)lines_of(args->m) + (double)lines_of(args->n);
     const double batch = (double)args->batch_count;
-    const double bytes = lines * batch * (double)depth_of(args->k, &pitch) * sizeof(float);
+    const double bytes = lines * batch * (double)(parts * pitch) * sizeof(float);
     const int64_t most = INT32_MAX - 65536; /* coordinates of the copy engine, tiles */
     if (!tilemm__sgemm_has_half(args->k) || !tilemm__sgemm_can_be_fused(args, limits) ||
         (tilemm__sgemm_copies_bytes(args) > 0 && !tilemm__sgemm_can_be_unaligned(args)) ||
@@ -98,8 +98,7 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
     tilemm__sgemm_half_plan_t *const half = &plan->as.half;
     tilemm__sgemm_trial_t rest = *trial;
     int64_t k_part, k_pitch;
-    const int64_t parts = tilemm__sgemm_invariant_parts(args->k, 1, &k_part);
-    const int64_t depth = depth_of(args->k, &k_pitch);
+    const int64_t parts = parts_of(args->k, &k_part, &k_pitch);
     plan->method = TILEMM__SGEMM_HALF_PLANES;
     half->make = (tilemm__sgemm_make_half_t){
         .a = operand_of(args, 0),
@@ -139,8 +138,8 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
     half->rest = tilemm__sgemm_fused_of(args, limits, &rest);
     half->rest.store = TILEMM__SGEMM_STORE_THREADS;
     for (int i = 0; i < 2; i++) {
-        half->high[i] = take(&plan->workspace, lines[i] * depth * 2);
-        half->low[i] = take(&plan->workspace, lines[i] * depth * 2);
+        half->high[i] = take(&plan->workspace, lines[i] * parts * k_pitch * 2);
+        half->low[i] = take(&plan->workspace, lines[i] * parts * k_pitch * 2);
         half->words[i] = take(&plan->workspace, lines[i] * parts * 2);
     }
     half->carry = tilemm__sgemm_place_carry(&half->rest, &plan->workspace);

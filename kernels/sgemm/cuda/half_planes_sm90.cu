@@ -390,13 +390,6 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
 #endif
 }
 
-/* Other architectures, for which the kernel is empty, know no clusters. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
-#else
-#define CLUSTER_OF(blocks)
-#endif
-
 #define HALF_PLANES(name, m, n, k)                                                                 \
     static __global__ void CLUSTER_OF(BLOCKS) __launch_bounds__(THREADS, 1)                        \
         name(const __grid_constant__ maps_t maps, const __grid_constant__ product_t product)       \

@@ -356,13 +356,6 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
 #endif
 }
 
-/* Other architectures, for which the kernels are empty, know no clusters. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
-#else
-#define CLUSTER_OF(blocks)
-#endif
-
 #define PLANES_SM90(name, products, m, n, k, cluster_m, cluster_n)                                 \
     typedef shape_t<products, n, cluster_m, cluster_n> name##_t;                                   \
     static __global__ void CLUSTER_OF(cluster_m *cluster_n) __launch_bounds__(THREADS, 1)          \
