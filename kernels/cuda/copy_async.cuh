@@ -14,12 +14,12 @@
 
 #include <cuda_runtime.h>
 
-/* Copies of 16 bytes bypass the L1 cache (.cg), which smaller ones (.ca) cannot. `before` and
- * `after` are the assembly around the copy %0, %1, %2: to, from, BYTES; other operands follow from
- * %3 on. */
+/* Copies of 16 bytes bypass the L1 cache (.cg) unless CACHED; smaller ones (.ca) cannot. `before`
+ * and `after` are the assembly around the copy %0, %1, %2: to, from, BYTES; other operands follow
+ * from %3 on. */
 #define COPY_ASYNC(before, after, ...)                                                             \
     do {                                                                                           \
-        if (BYTES == 16)                                                                           \
+        if (BYTES == 16 && !CACHED)                                                                \
             asm volatile(before "cp.async.cg.shared.global [%0], [%1], %2" after::__VA_ARGS__      \
                          : "memory");                                                              \
         else                                                                                       \
@@ -28,7 +28,7 @@
     } while (0)
 
 /* Copy 4, 8 or 16 bytes. */
-template <int BYTES>
+template <int BYTES, bool CACHED = false>
 static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
 
 /* Copy the first `valid` of 4, 8 or 16 bytes, and fill up with zeros. `from` is a valid address
  * even where `valid` is 0. */
-template <int BYTES>
+template <int BYTES, bool CACHED = false>
 static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *from, int valid)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *
 
 /* Copy 4 or 16 bytes if `yes`, without a branch, which would keep the compiler from mixing copies
  * with the instructions around them. */
-template <int BYTES>
+template <int BYTES, bool CACHED = false>
 static __device__ __forceinline__ void copy_async_if(bool yes, unsigned to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 16, "sizes in use");

@@ -178,6 +178,31 @@ TILEMM__LAYOUT int tilemm__short_line(int thread)
     return thread / TILEMM__SGEMM_SHORT_TOGETHER;
 }
 
+/* ---- SGEMM: tiles of a warp ------------------------------------------------------------------ */
+
+/* A step of an operand's tile of `lines` lines (8, 16, 32): along k, or a line for each k. Four
+ * lanes with neighbouring fours of k, and eight groups of such, read without bank conflicts: 4
+ * words along k of line `group` of eight; or of each k lines / 8 words, side by side. */
+enum { TILEMM__SGEMM_WARP_K = 32 };
+
+/* The word of an element. */
+TILEMM__LAYOUT int tilemm__warp_index(int k, int line, int lines, int along_k)
+{
+    return along_k ? line * TILEMM__SGEMM_WARP_K + (k ^ (line & 1) << 4)
+                   : k * lines + k / 4 * 8 + line;
+}
+
+TILEMM__LAYOUT int tilemm__warp_words(int lines, int along_k)
+{
+    return lines * TILEMM__SGEMM_WARP_K + (along_k ? 0 : TILEMM__SGEMM_WARP_K / 4 * 8);
+}
+
+/* Line j of those that the lanes of a group have, lines / 8. */
+TILEMM__LAYOUT int tilemm__warp_line(int group, int j, int lines, int along_k)
+{
+    return along_k ? j * 8 + group : group * (lines / 8) + j;
+}
+
 /* ---- SGEMM by FFMA: skinny products ---------------------------------------------------------- */
 
 /* How many k of Z, which has n (1, 4, 8 or 16) columns, are in shared memory at a time. */

@@ -264,6 +264,18 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
     TILEMM__SGEMM_UNALIGNED_TILES(ROW, invariant_unaligned)
 
+/* Tiles of a warp: ROW(name, trans_a, trans_b, m, n, blocks): registers suffice for `blocks` blocks
+ * on a multiprocessor. */
+#define TILEMM__SGEMM_WARP_TILE(ROW, tile, ...)                                                    \
+    ROW(sgemm_warp_sm90_##tile##_nn, 0, 0, __VA_ARGS__)                                            \
+    ROW(sgemm_warp_sm90_##tile##_nt, 0, 1, __VA_ARGS__)                                            \
+    ROW(sgemm_warp_sm90_##tile##_tn, 1, 0, __VA_ARGS__)                                            \
+    ROW(sgemm_warp_sm90_##tile##_tt, 1, 1, __VA_ARGS__)
+#define TILEMM__SGEMM_WARP_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_WARP_TILE(ROW, 32x16, 32, 16, 2)                                                 \
+    TILEMM__SGEMM_WARP_TILE(ROW, 32x8, 32, 8, 2)                                                   \
+    TILEMM__SGEMM_WARP_TILE(ROW, 16x8, 16, 8, 3)
+
 /* The sum of parts of k, ROW(name, threads). FP16 planes made by a pass, ROW(name, threads), and
  * their product, ROW(name, m, n, k). */
 #define TILEMM__SGEMM_MAKE_HALF_ROWS(ROW) ROW(sgemm_make_half_sm90, 256)
@@ -327,6 +339,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                              \
     TILEMM__SGEMM_HALF_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                    \
+    TILEMM__SGEMM_WARP_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \

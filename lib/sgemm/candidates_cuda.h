@@ -101,6 +101,10 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
 void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                  tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_fill_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__limits_t *limits,
                                              const tilemm__sgemm_trial_t *trial);

@@ -108,7 +108,7 @@ enum {
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
-    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
     AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */

@@ -369,12 +369,16 @@ static int choose_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
                                                                 : &planes;
     tilemm__sgemm_trial_t best = {.variant = -1};
     family->try(args, limits, &best);
-    if (family == &planes)
+    if (family == &planes) {
         tilemm__sgemm_try_half_planes(args, limits, &best);
+        tilemm__sgemm_try_warp(args, limits, &best);
+    }
     if (best.variant < 0)
         return TILEMM_NOT_SUPPORTED;
     if (best.variant >= TILEMM__sgemm_half_planes_sm90_128x128x64)
         tilemm__sgemm_fill_half_planes(args, limits, &best, plan);
+    else if (best.variant >= TILEMM__sgemm_warp_sm90_32x16_nn)
+        tilemm__sgemm_fill_warp(args, limits, &best, plan);
     else
         family->fill(args, limits, &best, plan);
     plan->variant = best.variant;

@@ -14,7 +14,7 @@ enum {
     UNALIGNED_END = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
-    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
     /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum; in TF32

@@ -18,6 +18,7 @@
 #include "kernels/sgemm/cuda/skinny.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
+#include "kernels/sgemm/cuda/warp.h"
 #include "lib/plan.h"
 
 typedef enum {
@@ -32,7 +33,8 @@ typedef enum {
     TILEMM__SGEMM_SHORT,       /* the same for a short k, or memory that is not aligned */
     TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes or TF32 made in the kernel */
     TILEMM__SGEMM_PLANES,      /* tensor cores, FP16 planes made by a pass */
-    TILEMM__SGEMM_HALF_PLANES  /* the same of an invariant product */
+    TILEMM__SGEMM_HALF_PLANES, /* the same of an invariant product */
+    TILEMM__SGEMM_WARP         /* one of these, planes of either kind in a warp's registers */
 } tilemm__sgemm_method_t;
 
 /* Skinny: in the workspace the partial products, then the counters, which are zeroed before. */
@@ -82,6 +84,12 @@ typedef struct {
     size_t high[2], low[2], words[2];
 } tilemm__sgemm_half_plan_t;
 
+/* Invariant products in tiles of a warp. The workspace has the sums of parts of k. */
+typedef struct {
+    tilemm__sgemm_warp_t product;
+    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+} tilemm__sgemm_warp_plan_t;
+
 /* The kernels of a part of k of a group of matrices, one after the other. */
 typedef struct {
     tilemm__sgemm_make_planes_t make;
@@ -129,6 +137,7 @@ typedef struct {
         tilemm__sgemm_fused_plan_t fused;
         tilemm__sgemm_planes_cuda_plan_t planes;
         tilemm__sgemm_half_plan_t half;
+        tilemm__sgemm_warp_plan_t warp;
     } as;
 } tilemm__sgemm_cuda_plan_t;
 

@@ -6,6 +6,7 @@
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
+#include "kernels/sgemm/cuda/warp.h"
 #include "lib/size.h"
 
 #define ROW(...) {__VA_ARGS__},
@@ -38,6 +39,8 @@
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
         (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, facet)
 #define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
+#define WARP(row, trans_a, trans_b, m, n, blocks)                                                  \
+    ROW(#row, m, n, TILEMM__SGEMM_WARP_K, 32 * TILEMM__SGEMM_WARP_WARPS, blocks, 0, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
 #define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
@@ -55,7 +58,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                     TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
                         TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
                             TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
-                                FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                FUSED) TILEMM__SGEMM_WARP_ROWS(WARP) TILEMM__SGEMM_ZERO_ROWS(HELPER)
                                 TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                     TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                                         TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
@@ -74,7 +77,7 @@ enum {
     HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
     HALF_TRANSPOSED = TILEMM__sgemm_half_sm90_32x256x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
-    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,

@@ -125,6 +125,13 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStre
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 
+static int run_warp(tilemm__sgemm_warp_plan_t *plan, char *workspace, cudaStream_t stream)
+{
+    plan->product.partial = (void *)workspace;
+    const int error = tilemm__sgemm_warp_launch(&plan->product, stream);
+    return error ? error : run_splitk(&plan->splitk, workspace, stream);
+}
+
 static void place_planes(const tilemm__sgemm_planes_places_t *places, char *workspace, int products,
                          tilemm__sgemm_planes_operand_t *planes)
 {
@@ -343,6 +350,7 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     case TILEMM__SGEMM_HALF_PLANES:
         error = run_half_planes(&plan.as.half, workspace, state->stream);
         break;
+    case TILEMM__SGEMM_WARP: error = run_warp(&plan.as.warp, workspace, state->stream); break;
     }
     if (own)
         tilemm__cuda_return(ctx, own);

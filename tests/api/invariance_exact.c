@@ -192,17 +192,22 @@ static const char *const kernels[] = {"sgemm_invariant_sm90_128x128",
                                       "sgemm_half_sm90_256x16",
                                       "sgemm_half_sm90_32x256",
                                       "sgemm_half_sm90_16x256",
-                                      "sgemm_half_sm90_64x128"};
+                                      "sgemm_half_sm90_64x128",
+                                      "sgemm_warp_sm90_32x16",
+                                      "sgemm_warp_sm90_32x8",
+                                      "sgemm_warp_sm90_16x8"};
 
 static void try_kernels(rng_t *rng)
 {
     for (int t = 0; t < (int)(sizeof kernels / sizeof *kernels); t++) {
         const char *const name = kernels[t];
-        const int half = strstr(name, "_half_") != NULL;
+        const int has_half = strstr(name, "_half_") != NULL;
+        const int has_both = strstr(name, "_warp_") != NULL;
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
-        for (int i = 0; i < (test_quick() ? 2 : 8); i++) {
+        for (int i = 0; i < (test_quick() ? 2 : 8) * (has_both ? 2 : 1); i++) {
+            const int half = has_half || (has_both && i / 2 % 2);
             const int is_long = rng_range(rng, 0, 3) == 0; /* more than one part of k */
             const int64_t most = test_quick() ? 150 : 300;
             const int64_t k = half      ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)

@@ -1,4 +1,5 @@
-/* half_plans.h - checks of plans of invariant products from FP16 planes. For plan_sgemm.c.
+/* half_plans.h - checks of plans of invariant products from FP16 planes, and of those in tiles of a
+ * warp. For plan_sgemm.c.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TESTS_UNIT_HALF_PLANS_H
@@ -6,7 +7,10 @@
 
 #include <string.h>
 
+#include "lib/sgemm/candidates_cuda.h"
+#include "lib/sgemm/exchange.h"
 #include "lib/sgemm/plan_cuda.h"
+#include "lib/size.h"
 #include "tests/support/check.h"
 
 /* What FP16 planes do not carry, of tiles of a size: BF16 planes in parts of k of their own; and
@@ -85,6 +89,60 @@ static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
                   plan->workspace >= fused->parts_b + lines * (size_t)p->args.n,
               "%s: classes of parts at %zu, %zu of %zu", plan->name, fused->parts_a, fused->parts_b,
               plan->workspace);
+}
+
+/* Tiles of a warp: blocks cover C or C' and, where they share them, the parts of k of BF16 planes,
+ * each once; warps have a part of FP16 planes each; blocks find their places without divisions. */
+static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       const tilemm__sgemm_cuda_plan_t *plan, int64_t part, int64_t parts)
+{
+    const tilemm__sgemm_warp_t *const p = &plan->as.warp.product;
+    const tilemm__sgemm_splitk_t *const splitk = &plan->as.warp.splitk;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int exchanged = p->args.exchanged != args->exchanged;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
+    const int half = args->k > 512 && args->k <= 32768;
+    const int64_t half_part = (args->k + 32 * 4 - 1) / (32 * 4) * 32;
+    const int64_t half_parts = (args->k + half_part - 1) / half_part;
+    const int64_t slots = (int64_t)1 << p->slots_log2;
+    const int64_t tiles_n = tilemm__div_up(e.n, row->n);
+    const int64_t matrix = tilemm__div_up(e.m, row->m * (4 / slots)) * tiles_n;
+    const int64_t steps = tilemm__div_up(half ? half_part : part, 32);
+    CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
+              p->args.exchanged == e.exchanged && p->c_m == (exchanged ? 1 : args->ldc) &&
+              p->c_n == (exchanged ? args->ldc : 1) && p->partial_m == (exchanged ? 1 : args->n) &&
+              p->partial_n == (exchanged ? args->n : 1),
+          "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
+    CHECK(p->half == half && p->k_part == part && p->parts == parts &&
+              (!half || (p->k_half == half_part && p->parts_half == half_parts)),
+          "%s, k %lld: parts of %d and %d", plan->name, (long long)args->k, p->k_half, p->k_part);
+    CHECK(slots <= 4 && (!half || half_parts <= slots) && slots < 2 * (half ? half_parts : parts),
+          "%s: %lld warps for %lld parts", plan->name, (long long)slots, (long long)parts);
+    CHECK(p->parts_split * (p->splits - 1) < parts && p->parts_split * p->splits >= parts &&
+              (p->splits == 1 || (!half && p->parts_split % slots == 0)),
+          "%s: %d splits of %d parts of %lld", plan->name, p->splits, p->parts_split,
+          (long long)parts);
+    CHECK((splitk->blocks > 0) == (p->splits > 1) &&
+              plan->workspace == (p->splits > 1 ? (size_t)parts * (size_t)args->batch_count *
+                                                      (size_t)args->m * (size_t)args->n * 4
+                                                : 0) &&
+              plan->workspace <= limits->workspace,
+          "%s: %zu bytes", plan->name, plan->workspace);
+    CHECK(splitk->blocks == 0 ||
+              (splitk->variant == TILEMM__sgemm_splitk_sm75_256x1 && splitk->splits == parts),
+          "%s: parts are not added one after the other", plan->name);
+    CHECK(p->tiles_n == tiles_n && p->per_matrix == matrix &&
+              p->blocks == matrix * args->batch_count * p->splits &&
+              p->stages == tilemm__min(steps, 4),
+          "%s: %u blocks, %d stages", plan->name, p->blocks, p->stages);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_splits, block, p->splits);
+        check_division(plan->name, p->by_per_matrix, block / p->splits, matrix);
+        check_division(plan->name, p->by_tiles_n, block / p->splits % matrix, tiles_n);
+    }
+    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
+              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: not aligned", plan->name);
 }
 
 #endif

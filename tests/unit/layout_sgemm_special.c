@@ -107,6 +107,46 @@ static void check_short(int width, int along_k, int tf32)
         }
 }
 
+/* Tiles of a warp: elements have places of their own, lines are those of a lane each; a warp's
+ * copies, of 4 bytes and of 16, and its reads of half a step are free of conflicts. */
+static void check_warp(int lines, int along_k)
+{
+    enum { DEPTH = TILEMM__SGEMM_WARP_K };
+    const int words = tilemm__warp_words(lines, along_k), of_lane = lines / 8;
+    int seen[48 * DEPTH], taken[32];
+    unsigned index[32];
+    memset(seen, 0, sizeof seen);
+    memset(taken, 0, sizeof taken);
+    for (int k = 0; k < DEPTH; k++)
+        for (int line = 0; line < lines; line++)
+            mark(seen, (unsigned)words, (unsigned)tilemm__warp_index(k, line, lines, along_k), 1);
+    for (int group = 0; group < 8; group++)
+        for (int j = 0; j < of_lane; j++)
+            mark(taken, (unsigned)lines, (unsigned)tilemm__warp_line(group, j, lines, along_k), 1);
+    for (int line = 0; line < lines; line++)
+        CHECK(taken[line] == 1, "line %d: %d", line, taken[line]);
+    for (int wide = 1; wide <= 4; wide += 3) { /* words of a lane's copy */
+        const int row = along_k ? DEPTH : lines;
+        for (int first = 0; first < DEPTH * lines; first += 32 * wide) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int at = first + lane * wide;
+                index[lane] = (unsigned)tilemm__warp_index(
+                    along_k ? at % row : at / row, along_k ? at / row : at % row, lines, along_k);
+            }
+            check_free(index, wide, "copy", "warp");
+        }
+    }
+    for (int half = 0; half < 2; half++)
+        for (int i = 0; i < (along_k ? of_lane : 4); i++) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int k = half * 16 + lane % 4 * 4 + (along_k ? 0 : i);
+                const int line = tilemm__warp_line(lane / 4, along_k ? i : 0, lines, along_k);
+                index[lane] = (unsigned)tilemm__warp_index(k, line, lines, along_k);
+            }
+            check_free(index, along_k ? 4 : of_lane, "read of numbers", "warp");
+        }
+}
+
 /* k shared out: elements have places of their own; a warp's copies, of 4 bytes and of 16, and its
  * reads of Ns, along k or with stride one, are free of conflicts. */
 static void check_slicek(int lines, int along_k)
@@ -247,6 +287,10 @@ int main(void)
     for (int lines = 4; lines <= 64; lines *= 2) {
         check_slicek(lines, 0);
         check_slicek(lines, 1);
+    }
+    for (int lines = 8; lines <= 32; lines *= 2) {
+        check_warp(lines, 0);
+        check_warp(lines, 1);
     }
     check_exact_lines(16);
     check_exact_lines(32);

@@ -16,6 +16,7 @@
 #include "kernels/cuda/registers.cuh"
 #include "kernels/cuda/tile_walk.cuh"
 #include "kernels/cuda/tma.cuh"
+#include "bf16_pair.cuh"
 #include "fused.h"
 #include "fused_copy_sm90.cuh"
 
@@ -418,19 +419,12 @@ static __device__ __forceinline__ float taken(float x, const window_t &window)
 
 static __device__ __forceinline__ void note_h(unsigned h, window_t &window)
 {
-    asm("max.NaN.xorsign.abs.bf16x2 %0, %0, %1;" : "+r"(window.most) : "r"(h));
+    bf16_note(h, window.most);
 }
 
 static __device__ __forceinline__ unsigned window_most(const window_t &window)
 {
-    return max(window.most & 0x7fff, window.most >> 16 & 0x7fff);
-}
-
-static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
-{
-    unsigned pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    return pair;
+    return bf16_most(window.most);
 }
 
 /* Pair i of half an octet: each x = h + m + l. CHOICE says how a number is taken: window_t, or
@@ -441,11 +435,8 @@ static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], i
 {
     float x = taken(half[i * 2], choice), y = taken(half[i * 2 + 1], choice);
 #pragma unroll
-    for (int p = 0; p < S::PLANES; p++) {
-        planes[p] = bf16_pair(x, y);
-        x -= __uint_as_float(planes[p] << 16);
-        y -= __uint_as_float(planes[p] & 0xffff0000);
-    }
+    for (int p = 0; p < S::PLANES; p++)
+        planes[p] = bf16_plane(x, y);
     note_h(planes[0], choice);
 }
 

@@ -10,6 +10,7 @@
 #include "half_planes.h"
 #include "planes.h"
 #include "rest.h"
+#include "warp.h"
 
 int tilemm__sgemm_planes_sm90_is_built(void)
 {
@@ -71,6 +72,12 @@ int tilemm__sgemm_make_half_launch(const tilemm__sgemm_make_half_t *problem, voi
 }
 
 int tilemm__sgemm_half_planes_launch(const tilemm__sgemm_half_product_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_warp_launch(const tilemm__sgemm_warp_t *problem, void *stream)
 {
     (void)problem, (void)stream;
     return cudaErrorNotSupported;

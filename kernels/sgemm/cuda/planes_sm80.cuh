@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/mma.cuh"
 #include "kernels/size.h"
 #include "planes.h"
 
@@ -130,11 +131,8 @@ static __device__ __forceinline__ void load_matrices(unsigned (&x)[4], unsigned 
 static __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4],
                                                 const unsigned (&b)[4], int half)
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[half * 2]),
-                   "r"(b[half * 2 + 1]));
+    const unsigned of_half[2] = {b[half * 2], b[half * 2 + 1]};
+    mma_fp16(sum, a, of_half);
 }
 
 /* ---- producer ------------------------------------------------------------------------------ */

@@ -14,6 +14,8 @@
 #include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
 
+enum { MANY = 32 };
+
 template <int LANES, int ROWS>
 static __device__ __forceinline__ void body(const tilemm__sgemm_splitk_t &problem)
 {
@@ -30,8 +32,18 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_splitk_t &proble
         float sum = 0.0f;
         if (i < count) {
             const float *from = problem.partial + begin * count + i;
+            int64_t s = begin;
+            for (; s + MANY <= end; s += MANY) { /* many reads before the first sum */
+                float next[MANY];
+#pragma unroll
+                for (int j = 0; j < MANY; j++, from += count)
+                    next[j] = *from;
+#pragma unroll
+                for (int j = 0; j < MANY; j++)
+                    sum += next[j];
+            }
 #pragma unroll 8
-            for (int64_t s = begin; s < end; s++, from += count)
+            for (; s < end; s++, from += count)
                 sum += *from;
         }
         if (ROWS > 1) {

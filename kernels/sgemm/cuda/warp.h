@@ -1,0 +1,57 @@
+/* warp.h - invariant products in tiles of a warp, for few tiles, and few rows or columns: the
+ * struct that the kernels take, and the launcher. Needs no CUDA header.
+ *
+ * The planes and sums are those of half_sm90.cu and invariant_sm90.cu, whose rules are in
+ * doc/numerics.md: the bits of an element are the same by each.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_WARP_H
+#define TILEMM_KERNELS_SGEMM_CUDA_WARP_H
+
+#include "kernels/args.h"
+#include "kernels/division.h"
+#include "kernels/sgemm/layout.h"
+#include "kernels/sgemm/variants.h"
+
+enum {
+    TILEMM__SGEMM_WARP_WARPS_LOG2 = 2,
+    TILEMM__SGEMM_WARP_WARPS = 1 << TILEMM__SGEMM_WARP_WARPS_LOG2, /* of a block */
+    TILEMM__SGEMM_WARP_STAGES = 4 /* steps of k that a warp has under way */
+};
+
+/* C, or C' with the operands exchanged: element (i, j) is c[i * c_m + j * c_n], and args.ldc is not
+ * used. 2^slots_log2 warps of a block have a tile, and take turns at its parts of k; the others
+ * have the tiles below it. If `half`, there are FP16 planes of parts_half parts of k_half first, as
+ * many as warps or fewer; and of what these do not carry BF16 planes of `parts` parts of k_part.
+ * With splits > 1 a block has the BF16 planes of parts_split of these parts, whose sums, alpha and
+ * beta left out, go to partial[part * batch_count * m * n + i * partial_m + j * partial_n], matrix
+ * by matrix. k_half and k_part are multiples of TILEMM__SGEMM_WARP_K. */
+typedef struct {
+    tilemm__sgemm_args_t args;
+    int64_t c_m, c_n;
+    int variant;
+    int wide_a, wide_b; /* copied 16 bytes at a time */
+    int half;
+    int k_half, k_part, parts_half, parts;
+    int slots_log2;
+    int splits, parts_split;
+    float *partial; /* if splits > 1 */
+    int64_t partial_m, partial_n;
+    unsigned tiles_n, per_matrix; /* of blocks, in a row of these, in a matrix */
+    tilemm__division_t by_tiles_n, by_per_matrix, by_splits;
+    unsigned blocks;
+    int stages; /* for which a warp has shared memory: STAGES, or the steps of a part */
+} tilemm__sgemm_warp_t;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Queues on `stream` (a cudaStream_t) and returns a cudaError_t. */
+int tilemm__sgemm_warp_launch(const tilemm__sgemm_warp_t *problem, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

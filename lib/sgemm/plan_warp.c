@@ -1,0 +1,120 @@
+/* plan_warp.c - plans of invariant products in tiles of a warp: whether C or C' is computed, and
+ * the blocks that share the parts of k.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "candidates_cuda.h"
+#include "exchange.h"
+
+enum {
+    FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
+    END = TILEMM__sgemm_zero_sm75,
+    WARPS = TILEMM__SGEMM_WARP_WARPS,
+    BLOCKS = 4 /* to a multiprocessor, among which parts of k are shared out */
+};
+
+static const int64_t most = 1 << 30;
+
+/* The logarithm of the warps of a block that have a tile, by its parts of k. */
+static int slots_log2_of(int64_t parts)
+{
+    return parts == 1 ? 0 : parts == 2 ? 1 : TILEMM__SGEMM_WARP_WARPS_LOG2;
+}
+
+/* The plan of a variant that is for it. Its blocks are 0 if they are too many. */
+static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
+                                    const tilemm__limits_t *limits)
+{
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    const int half = tilemm__sgemm_has_half(args->k);
+    int64_t k_half, k_part;
+    const int64_t parts_half = tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
+    const int64_t parts = tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
+    const int slots_log2 = slots_log2_of(half ? parts_half : parts), slots = 1 << slots_log2;
+    const int64_t tiles_n = tilemm__div_up(e.n, row->n);
+    const double per_matrix =
+        (double)tilemm__div_up(e.m, (int64_t)row->m * (WARPS / slots)) * (double)tiles_n;
+    const double blocks = per_matrix * (double)e.batch_count;
+    const double partial = tilemm__sgemm_elements_of_c(args) * sizeof(float) * (double)parts;
+    int64_t parts_split = parts;
+    tilemm__sgemm_warp_t p = {.blocks = 0};
+    if (blocks > (double)most)
+        return p;
+    if (!half && parts > slots && partial <= (double)limits->workspace &&
+        tilemm__sgemm_may_divide_k(limits)) {
+        const int64_t wanted = (int64_t)(BLOCKS * limits->cuda->sm_count / blocks);
+        parts_split = tilemm__div_up(parts, tilemm__max(wanted, 1));
+        parts_split = tilemm__min(tilemm__round_up(parts_split, slots), parts);
+    }
+    const int64_t splits = tilemm__div_up(parts, parts_split);
+    if (blocks * (double)splits > (double)most)
+        return p;
+    return (tilemm__sgemm_warp_t){
+        .args = e,
+        .c_m = exchange ? 1 : args->ldc,
+        .c_n = exchange ? args->ldc : 1,
+        .variant = variant,
+        .wide_a = tilemm__sgemm_is_aligned_a(&e),
+        .wide_b = tilemm__sgemm_is_aligned_b(&e),
+        .half = half,
+        .k_half = (int)k_half,
+        .k_part = (int)k_part,
+        .parts_half = (int)parts_half,
+        .parts = (int)parts,
+        .slots_log2 = slots_log2,
+        .splits = (int)splits,
+        .parts_split = (int)parts_split,
+        .partial_m = exchange ? 1 : args->n,
+        .partial_n = exchange ? args->n : 1,
+        .tiles_n = (unsigned)tiles_n,
+        .per_matrix = (unsigned)per_matrix,
+        .by_tiles_n = tilemm__division_by((unsigned)tiles_n),
+        .by_per_matrix = tilemm__division_by((unsigned)per_matrix),
+        .by_splits = tilemm__division_by((unsigned)splits),
+        .blocks = (unsigned)(blocks * (double)splits),
+        .stages = (int)tilemm__min(tilemm__div_up(half ? k_half : k_part, TILEMM__SGEMM_WARP_K),
+                                   TILEMM__SGEMM_WARP_STAGES),
+    };
+}
+
+/* The better of C and C'. Its blocks are 0 if there is none. */
+static tilemm__sgemm_warp_t best_of(const tilemm__sgemm_args_t *args, int variant,
+                                    const tilemm__limits_t *limits, double *cycles)
+{
+    tilemm__sgemm_warp_t best = {.blocks = 0};
+    for (int exchange = 0; exchange < 2; exchange++) {
+        if (!tilemm__sgemm_is_row_for(args, variant - FIRST, exchange))
+            continue;
+        const tilemm__sgemm_warp_t p = plan_of(args, variant, exchange, limits);
+        const double now = p.blocks ? tilemm__sgemm_warp_estimate(&p, limits->cuda) : 0;
+        if (p.blocks && (!best.blocks || now < *cycles)) {
+            *cycles = now;
+            best = p;
+        }
+    }
+    return best;
+}
+
+void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_trial_t *best)
+{
+    for (int v = FIRST; v < END; v++) {
+        tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
+        if (tilemm__sgemm_is_allowed(limits, v) && best_of(args, v, limits, &now.cycles).blocks &&
+            (best->variant < 0 || now.cycles < best->cycles))
+            *best = now;
+    }
+}
+
+void tilemm__sgemm_fill_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    double cycles;
+    tilemm__sgemm_warp_plan_t *const warp = &plan->as.warp;
+    tilemm__sgemm_trial_t parts = *trial;
+    plan->method = TILEMM__SGEMM_WARP;
+    warp->product = best_of(args, trial->variant, limits, &cycles);
+    parts.splits = warp->product.splits > 1 ? warp->product.parts : 1;
+    plan->workspace = tilemm__sgemm_partial_bytes(args, &parts);
+    tilemm__sgemm_fill_splitk(args, limits, &parts, &warp->splitk);
+}
