@@ -81,6 +81,21 @@ static __device__ __forceinline__ void mbarrier_wait(uint64_t *barrier, unsigned
                  : "memory");
 }
 
+/* A barrier of all threads of a block, which may reach it at different places in the code:
+ * __syncthreads() and named barriers may not, by the rules of compute-sanitizer. It is initialised
+ * for as many arrivals as there are threads. */
+typedef struct {
+    uint64_t *barrier;
+    unsigned parity; /* at first 0 */
+} block_barrier_t;
+
+static __device__ __forceinline__ void block_barrier_wait(block_barrier_t &block)
+{
+    mbarrier_arrive(block.barrier);
+    mbarrier_wait(block.barrier, block.parity);
+    block.parity ^= 1;
+}
+
 /* Go to the next of COUNT slots; the parity changes after the last. */
 template <int COUNT>
 static __device__ __forceinline__ void advance(unsigned *slot, unsigned *parity)

@@ -196,8 +196,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 64x64, , 64, 64, 1)                                       \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x32, , 256, 32, 0)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x16, , 256, 16, 0)                                     \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
 
 /* As FUSED_ROWS, of operands that threads copy to shared memory, 4 bytes at a time: rows may begin
@@ -248,18 +248,14 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 128x64, , 128, 64, 1)                                 \
     TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 64x64, , 64, 64, 1)                                   \
     TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 256x32, , 256, 32, 0)                                 \
-    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 256x16, , 256, 16, 0)                                 \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 32x256, 256, 32)                           \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 16x256, 256, 16)                           \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 64x128, 128, 64)
 #define TILEMM__SGEMM_HALF_ROWS(ROW)                                                               \
     TILEMM__SGEMM_FUSED_TILE(ROW, half, 128x128, , 128, 128, 1)                                    \
     TILEMM__SGEMM_FUSED_TILE(ROW, half, 128x64, , 128, 64, 1)                                      \
     TILEMM__SGEMM_FUSED_TILE(ROW, half, 64x64, , 64, 64, 1)                                        \
     TILEMM__SGEMM_FUSED_TILE(ROW, half, 256x32, , 256, 32, 0)                                      \
-    TILEMM__SGEMM_FUSED_TILE(ROW, half, 256x16, , 256, 16, 0)                                      \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 32x256, 256, 32)                                \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 16x256, 256, 16)                                \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 64x128, 128, 64)
 #define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
     TILEMM__SGEMM_UNALIGNED_TILES(ROW, invariant_unaligned)

@@ -41,8 +41,8 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"fused_sm90_64x64x32",            2,  913,  1373,     1340,  1706,     1846},
     {"fused_sm90_256x32x32",           1, 3014,  1509,     1917,  1847,     2110},
     {"fused_sm90_256x16x32",           1, 1868,  1141,     1884,  1341,     2038},
-    {"fused_sm90_32x256x32",           1, 2197,  1596,     2023,  1754,     2078},
     {"fused_sm90_16x256x32",           1, 1865,  1238,     1781,   949,     2066},
+    {"fused_sm90_32x256x32",           1, 2197,  1596,     2023,  1754,     2078},
     {"fused_sm90_64x128x32",           1, 2069,  1705,     1702,  2088,     1747},
     {"tf32_sm90_128x256x32",           1,    0,  9982,     1138,  5255,     1419},
     {"tf32_sm90_128x128x32",           1,    0,  5595,      621,  2529,      745},
@@ -67,9 +67,7 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"half_sm90_128x64x32",            1, 2250,  5500,     1400,  5500,     1320},
     {"half_sm90_64x64x32",             2,  500,  2000,     1000,  5000,     1740},
     {"half_sm90_256x32x32",            1, 3000,  6000,     1600,  6000,     1450},
-    {"half_sm90_256x16x32",            1, 1900,  4500,     1380,  4500,     1380},
     {"half_sm90_32x256x32",            1, 2200,  7000,     1550,  7000,     1500},
-    {"half_sm90_16x256x32",            1, 2500,  8000,     1450,  7000,     1400},
     {"half_sm90_64x128x32",            1, 2500,  6000,     1380,  5500,     1380},
     {"planes_sm80_p1",                 1,    0,  5000,   1365.3,  5000,   1365.3},
     {"planes_sm80_p3",                 1,    0,  5000,     4096,  5000,     4096},
@@ -109,7 +107,9 @@ enum {
     HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
+    INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
     AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
+    AS_INVARIANT_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
@@ -128,8 +128,10 @@ const tilemm__tile_cost_t *tilemm__sgemm_tile_cost(int variant)
     if (tilemm__sgemm_is_half(variant))
         variant += INVARIANT_FIRST - HALF_FIRST;
     else if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
-        variant += variant < HALF_FIRST ? AS_INVARIANT_FIRST - INVARIANT_FIRST
-                                        : UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST;
+        variant += variant >= HALF_FIRST ? UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST
+                   : variant >= INVARIANT_TRANSPOSED
+                       ? AS_INVARIANT_TRANSPOSED - INVARIANT_TRANSPOSED
+                       : AS_INVARIANT_FIRST - INVARIANT_FIRST;
     if (variant >= SM90_FIRST)
         return planes + SM80_TILES + variant - SM90_FIRST;
     if (variant >= SM80_FIRST)

@@ -141,6 +141,7 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
         half->high[i] = take(&plan->workspace, lines[i] * parts * k_pitch * 2);
         half->low[i] = take(&plan->workspace, lines[i] * parts * k_pitch * 2);
         half->words[i] = take(&plan->workspace, lines[i] * parts * 2);
+        half->most[i] = take(&plan->workspace, lines[i] / TILEMM__SGEMM_HALF_LINES * parts);
     }
     half->carry = tilemm__sgemm_place_carry(&half->rest, &plan->workspace);
 }

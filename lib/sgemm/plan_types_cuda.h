@@ -74,14 +74,14 @@ typedef struct {
     size_t parts_a, parts_b; /* classes of parts of k: bytes from the workspace's begin */
 } tilemm__sgemm_fused_plan_t;
 
-/* Invariant products from FP16 planes that a pass makes: high, low and words of both operands lie
- * at these bytes from the workspace's begin. */
+/* Invariant products from FP16 planes that a pass makes: high, low, words and most of both operands
+ * lie at these bytes from the workspace's begin. */
 typedef struct {
     tilemm__sgemm_make_half_t make;
     tilemm__sgemm_half_product_t product;
     tilemm__sgemm_fused_t rest; /* what planes do not carry */
     tilemm__sgemm_carry_places_t carry;
-    size_t high[2], low[2], words[2];
+    size_t high[2], low[2], words[2], most[2];
 } tilemm__sgemm_half_plan_t;
 
 /* Invariant products in tiles of a warp. The workspace has the sums of parts of k. */

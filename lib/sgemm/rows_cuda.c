@@ -69,7 +69,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                                                             TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 enum {
-    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
+    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_16x256x32_nn,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,

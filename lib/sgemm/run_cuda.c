@@ -94,6 +94,7 @@ static int run_half_planes(tilemm__sgemm_half_plan_t *plan, char *workspace, cud
         to[i]->high = (void *)(workspace + plan->high[i]);
         to[i]->low = (void *)(workspace + plan->low[i]);
         to[i]->words = (void *)(workspace + plan->words[i]);
+        to[i]->most = (void *)(workspace + plan->most[i]);
     }
     plan->product.a = *to[0];
     plan->product.b = *to[1];

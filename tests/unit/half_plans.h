@@ -55,10 +55,12 @@ static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
               (long long)make->parts, (long long)make->k_part, (long long)parts, (long long)part);
         for (int i = 0; i < 2; i++) {
             const size_t bytes = (size_t)(lines[i] * depth);
+            const size_t words = (size_t)(lines[i] * parts);
             CHECK(half->high[i] >= end && half->low[i] >= half->high[i] + bytes &&
-                      half->words[i] >= half->low[i] + bytes,
+                      half->words[i] >= half->low[i] + bytes &&
+                      half->most[i] >= half->words[i] + words * 2,
                   "%s: planes %d", plan->name, i);
-            end = half->words[i] + (size_t)(lines[i] * parts) * 2;
+            end = half->most[i] + words / TILEMM__SGEMM_HALF_LINES;
         }
         CHECK(half->product.rows == half->rest.rows && half->product.cols == half->rest.cols,
               "%s: other tiles", plan->name);

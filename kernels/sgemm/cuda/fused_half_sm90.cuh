@@ -338,7 +338,8 @@ static __device__ __forceinline__ void multiply_half_items(const fused_t &proble
 /* The blocks of a cluster have one tile, each a part of k: a line's class is the least of its
  * parts'. Returns whether planes do not carry some element of the tile. */
 template <typename S>
-static __device__ __forceinline__ bool add_up_half(const fused_t &problem, shared_t<S> &shared)
+static __device__ __forceinline__ bool add_up_half(const fused_t &problem, shared_t<S> &shared,
+                                                   block_barrier_t &block)
 {
     const place_t place = locate<S>(problem, blockIdx.x);
     const share_t share = share_of<S>(problem, place);
@@ -351,7 +352,7 @@ static __device__ __forceinline__ bool add_up_half(const fused_t &problem, share
             least = fminf(least, cluster_read(&shared.classes[line], block));
         (line < S::BM ? shared.rows + line : columns + line - S::BM)[0] = (unsigned char)least;
     }
-    named_barrier<S::THREADS>(WHOLE_BLOCK);
+    block_barrier_wait(block);
     note_classes(problem.carry.a, place.matrix, problem.args.m, place.m,
                  (unsigned)share.first + threadIdx.x, (unsigned)share.last, S::THREADS,
                  shared.rows);
@@ -369,12 +370,13 @@ static __device__ __forceinline__ bool add_up_half(const fused_t &problem, share
 /* All threads, after the block's items. Returns whether the block goes on with what is left of
  * them: nobody uses the shared memory any more then. */
 template <typename S>
-static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_t<S> &shared)
+static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_t<S> &shared,
+                                                 block_barrier_t &block)
 {
     if (problem.partial)
         return false;
     if (problem.splits > 1) {
-        const bool left = add_up_half(problem, shared);
+        const bool left = add_up_half(problem, shared, block);
         if (!left || !problem.goes_on)
             return false;
         cluster_sync();
@@ -383,10 +385,10 @@ static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_
     if (!problem.goes_on)
         return false;
     fence_for_async();
-    named_barrier<S::THREADS>(WHOLE_BLOCK);
+    block_barrier_wait(block);
     if (!shared.has_left)
         return false;
-    named_barrier<S::THREADS>(WHOLE_BLOCK);
+    block_barrier_wait(block);
     return true;
 }
 

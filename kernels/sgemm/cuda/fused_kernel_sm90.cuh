@@ -93,23 +93,20 @@ static bool describe_operands(const fused_t *problem, maps_t *maps)
 
 /* ---- launcher ------------------------------------------------------------------------------- */
 
-/* R: the shape of what the kernel does after that of S, if anything. */
-template <typename S, typename R = S>
-static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaStream_t stream)
+template <typename S>
+static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaStream_t stream,
+                  size_t bytes = sizeof(shared_t<S>))
 {
     const tilemm__sgemm_args_t *const args = &problem->args;
-    const size_t bytes = sizeof(shared_t<S>), again = sizeof(shared_t<R>);
     maps_t maps;
-    static_assert(sizeof(shared_t<S>) <= 227 << 10 && sizeof(shared_t<R>) <= 227 << 10,
-                  "what a block can have");
+    static_assert(sizeof(shared_t<S>) <= 227 << 10, "what a block can have");
     if ((!S::UNALIGNED && !describe_operands<S>(problem, &maps)) ||
         (problem->store == TILEMM__SGEMM_STORE_BULK &&
          !describe(&maps.c, false, args->c, args->n, args->m, args->ldc, args->stride_c,
                    args->batch_count, 16)))
         return cudaErrorInvalidValue;
     return launch_kernel(kernel,
-                         {(unsigned)problem->blocks, S::THREADS, bytes > again ? bytes : again,
-                          problem->cluster, true},
+                         {(unsigned)problem->blocks, S::THREADS, bytes, problem->cluster, true},
                          stream, *problem, maps);
 }
 

@@ -167,7 +167,7 @@ static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
 
 /* The numbers of the barriers of all multipliers, and of the whole block, which threads may reach
  * in different places; that of a warpgroup of multipliers. */
-enum { ALL_MULTIPLIERS = 1, WHOLE_BLOCK = 15 };
+enum { ALL_MULTIPLIERS = 1 };
 
 [[maybe_unused]] static __device__ __forceinline__ unsigned warpgroup_barrier(void)
 {

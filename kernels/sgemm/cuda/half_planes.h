@@ -26,7 +26,8 @@ enum {
 typedef struct {
     unsigned short *high, *low; /* FP16, 256-byte aligned */
     unsigned short *words;
-    int64_t lines; /* of a matrix, with those of zeros */
+    unsigned char *most; /* the greatest class of HALF_LINES lines: [part][matrix][lines / that] */
+    int64_t lines;       /* of a matrix, with those of zeros */
 } tilemm__sgemm_half_planes_t;
 
 /* An operand in memory. */
@@ -48,7 +49,8 @@ typedef struct {
     unsigned blocks_a, blocks;
 } tilemm__sgemm_make_half_t;
 
-/* C = alpha op(A) op(B) + beta C, of all elements that planes carry; of others too where beta is 0.
+/* C = alpha op(A) op(B) + beta C, of all elements that planes carry; of others in their tile too
+ * where beta is 0.
  * Clusters of two blocks have tiles side by side, and share op(A). */
 typedef struct {
     int64_t m, n, batch_count;

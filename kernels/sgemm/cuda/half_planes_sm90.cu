@@ -39,6 +39,7 @@ enum {
     WARPGROUP = 128,
     THREADS = (1 + CONSUMERS) * WARPGROUP,
     BLOCKS = 2, /* of a cluster */
+    PARTS = 4,  /* of k, at most */
     GROUP = 16  /* rows of tiles in a group of the tile walk */
 };
 static_assert(BM == CONSUMERS * 64 && BM == BLOCKS * 64, "a warpgroup has 64 rows");
@@ -93,8 +94,57 @@ static __device__ __forceinline__ place_t locate(const product_t &product, unsig
     return gridDim.x / BLOCKS;
 }
 
+/* The greatest classes of GROUPS groups of lines: a lane has that of a group in a part of k, and
+ * then another one. */
+template <int GROUPS>
+struct most_t {
+    static const int COUNT = GROUPS * PARTS / 32; /* of a lane */
+    unsigned of[COUNT];
+
+    __device__ __forceinline__ most_t(const product_t &product,
+                                      const tilemm__sgemm_half_planes_t &planes, unsigned matrix,
+                                      int64_t line)
+    {
+        const int64_t all = planes.lines / TILEMM__SGEMM_HALF_LINES;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const int index = (int)threadIdx.x % 32 + i * 32, part = index / GROUPS;
+            const int64_t group = line / TILEMM__SGEMM_HALF_LINES + index % GROUPS;
+            of[i] = group >= all ? TILEMM__SGEMM_CARRY_NONE : TILEMM__SGEMM_CARRY_DENSE;
+            if (group < all && part < product.parts)
+                of[i] = planes.most[(part * product.batch_count + matrix) * all + group];
+        }
+    }
+
+    /* The greatest of what groups have in all parts: no line has more. */
+    __device__ __forceinline__ unsigned most(void) const
+    {
+        unsigned least = of[0];
+#pragma unroll
+        for (int i = 1; i < COUNT; i++)
+            least = min(least, of[i]);
+#pragma unroll
+        for (int apart = GROUPS; apart < 32; apart *= 2)
+            least = min(least, __shfl_xor_sync(~0u, least, apart));
+        return __reduce_max_sync(~0u, least);
+    }
+};
+
+/* Whether planes may carry an element of a pair's tiles, asked by a whole warp. Both blocks of the
+ * cluster have the same answer. */
+template <typename S>
+static __device__ __forceinline__ bool may_carry(const product_t &product, const place_t &place)
+{
+    const int64_t n = place.n - (int64_t)cluster_rank() * S::BN; /* of both tiles */
+    const most_t<BM / TILEMM__SGEMM_HALF_LINES> a(product, product.a, place.matrix, place.m);
+    const most_t<BLOCKS * S::BN / TILEMM__SGEMM_HALF_LINES> b(product, product.b, place.matrix, n);
+    return a.most() + b.most() >= TILEMM__SGEMM_CARRY_LEAST;
+}
+
 /* ---- producer ------------------------------------------------------------------------------- */
 
+/* All lanes of a warp, of which the first brings steps. Of a pair of which planes carry nothing it
+ * brings one: with the others it waits until it knows. */
 template <typename S>
 static __device__ __forceinline__ void produce(const maps_t &maps, const product_t &product,
                                                shared_t<S> &shared)
@@ -106,7 +156,7 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
         const place_t place = locate<S>(product, pair);
         const int line_a = (int)(place.matrix * product.a.lines + place.m) + (int)rank * 64;
         const int line_b = (int)(place.matrix * product.b.lines + place.n);
-        for (int k = 0; k < depth; k += BK) {
+        const auto bring = [&](int k) {
             uint64_t *const full = &shared.full[stage];
             mbarrier_wait(&shared.empty[stage], parity);
             mbarrier_expect(full, S::STAGE_BYTES);
@@ -120,7 +170,12 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
                                 full);
             }
             advance<S::STAGES>(&stage, &parity);
-        }
+        };
+        if (threadIdx.x == 0)
+            bring(0);
+        const bool carries = may_carry<S>(product, place);
+        for (int k = BK; k < depth && carries && threadIdx.x == 0; k += BK)
+            bring(k);
     }
 }
 
@@ -233,19 +288,31 @@ static __device__ __forceinline__ unsigned take_words(consumer_t<S> &c, const pr
     return exists ? product.b.words[matrix * product.b.lines + place.n + c.thread] : 0;
 }
 
+/* Note the classes of a part: of the thread's rows, and of its column, whose word this is. */
+template <typename S>
+static __device__ __forceinline__ void note_classes(consumer_t<S> &c, shared_t<S> &shared,
+                                                    unsigned word, bool is_first)
+{
+    unsigned char *const column = &shared.columns[c.group][c.thread];
+    const unsigned now = half_word_class(word);
+    if (c.thread < S::BN)
+        *column = (unsigned char)(is_first ? now : min(now, (unsigned)*column));
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        c.classes[i] =
+            is_first ? half_word_class(c.words[i]) : min(c.classes[i], half_word_class(c.words[i]));
+}
+
 /* Take a part's sums back from the scales, add them up, and note the classes. */
 template <typename S>
 static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &shared,
                                                 unsigned word, bool is_first)
 {
     float *const inverses = shared.inverses[c.group];
-    unsigned char *const column = &shared.columns[c.group][c.thread];
-    const unsigned now = half_word_class(word);
     named_barrier<WARPGROUP>(1 + c.group); /* those before have been read */
-    if (c.thread < S::BN) {
+    if (c.thread < S::BN)
         inverses[c.thread] = half_word_inverse(word);
-        *column = (unsigned char)(is_first ? now : min(now, (unsigned)*column));
-    }
+    note_classes(c, shared, word, is_first);
     named_barrier<WARPGROUP>(1 + c.group);
     const float rows[2] = {half_word_inverse(c.words[0]), half_word_inverse(c.words[1])};
 #pragma unroll
@@ -257,10 +324,23 @@ static __device__ __forceinline__ void end_part(consumer_t<S> &c, shared_t<S> &s
             c.sum[i + j] = (is_first ? 0.0f : c.sum[i + j]) + __fmul_rn(c.total[i + j], inverse);
         }
     }
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        c.classes[i] =
-            is_first ? half_word_class(c.words[i]) : min(c.classes[i], half_word_class(c.words[i]));
+}
+
+/* The same of a tile of which planes carry no element: the only step is left, and there are all
+ * parts' classes and no sums. */
+template <typename S>
+static __device__ __forceinline__ void note_parts(consumer_t<S> &c, shared_t<S> &shared,
+                                                  const product_t &product, const place_t &place)
+{
+    mbarrier_wait(&shared.full[c.stage], c.parity);
+    leave_stage(c, shared, c.stage);
+    advance<S::STAGES>(&c.stage, &c.parity);
+    named_barrier<WARPGROUP>(1 + c.group); /* those before have been read */
+    for (int64_t part = 0; part < product.parts; part++) {
+        const unsigned word = take_words(c, product, place, part);
+        note_classes(c, shared, word, part == 0);
+    }
+    named_barrier<WARPGROUP>(1 + c.group);
 }
 
 /* ---- epilogue ------------------------------------------------------------------------------- */
@@ -340,8 +420,11 @@ static __device__ __forceinline__ void consume(const product_t &product, shared_
     c.stage = c.parity = 0;
     for (unsigned pair = first_pair(); pair < product.pairs; pair += next_pairs()) {
         const place_t place = locate<S>(product, pair);
+        const bool carries = may_carry<S>(product, place);
+        if (!carries)
+            note_parts(c, shared, product, place);
 #pragma unroll 1
-        for (int64_t part = 0; part < product.parts; part++) {
+        for (int64_t part = 0; part < product.parts && carries; part++) {
             const unsigned word = take_words(c, product, place, part);
             multiply_part<S, EXCHANGED>(c, shared, depth);
             end_part(c, shared, word, part == 0);
@@ -349,7 +432,8 @@ static __device__ __forceinline__ void consume(const product_t &product, shared_
         if (place.n >= product.n)
             continue; /* the other block's tile is the last one */
         const bool left = note_carried(c, shared, product, place);
-        store(c, shared, product, place, !left || product.beta == 0.0f);
+        if (carries)
+            store(c, shared, product, place, !left || product.beta == 0.0f);
     }
 }
 
@@ -376,11 +460,11 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
     wait_for_previous();
     let_next_start();
     if (threadIdx.x < WARPGROUP) {
-        registers_shrink<40>();
-        if (threadIdx.x == 0)
+        registers_shrink<56>();
+        if (threadIdx.x < 32)
             produce(maps, product, shared);
     } else {
-        registers_grow<232>();
+        registers_grow<224>();
         if (product.exchanged)
             consume<S, 1>(product, shared);
         else

@@ -16,6 +16,15 @@
 /* Of a second warpgroup that converts, where only one goes on. */
 enum { REGISTERS_IDLE = 40 };
 
+/* Shared memory has room for both, one after the other, and then for the barrier of the block. */
+template <typename S, typename R>
+struct room_t {
+    static const size_t BARRIER = sizeof(shared_t<S>) > sizeof(shared_t<R>) ? sizeof(shared_t<S>)
+                                                                            : sizeof(shared_t<R>);
+    static const size_t BYTES = BARRIER + sizeof(uint64_t);
+    static_assert(BYTES <= 227 << 10, "what a block can have");
+};
+
 /* S: the tile from FP16 planes, R: from BF16 planes. */
 template <typename S, typename R>
 static __device__ __forceinline__ void multiply_half(const fused_t &problem, const maps_t &maps)
@@ -25,31 +34,34 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
     shared_t<S> &shared = *(shared_t<S> *)memory;
     shared_t<R> &again = *(shared_t<R> *)memory;
     const bool is_idle = threadIdx.x >= R::THREADS; /* what follows has one converter */
+    block_barrier_t block = {(uint64_t *)(memory + room_t<S, R>::BARRIER), 0};
 
+    if (threadIdx.x == 0)
+        mbarrier_init(block.barrier, S::THREADS);
     prepare(maps, shared);
     wait_for_previous();
     let_next_start();
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         convert_b_half(problem, maps, shared);
-        if (!end_items(problem, shared))
+        if (!end_items(problem, shared, block))
             return;
         if (is_idle) {
             registers_shrink<REGISTERS_IDLE>();
-            named_barrier<S::THREADS>(WHOLE_BLOCK);
+            block_barrier_wait(block);
         } else {
             if (S::CONVERTERS > 1)
                 registers_grow<R::REGISTERS_CONVERTER>();
-            named_barrier<S::THREADS>(WHOLE_BLOCK);
+            block_barrier_wait(block);
             convert_b(problem, maps, again);
         }
     } else {
         registers_grow<S::REGISTERS_MULTIPLIER>();
         multiply_half_items(problem, maps, shared);
-        if (!end_items(problem, shared))
+        if (!end_items(problem, shared, block))
             return;
         begin_barriers(maps, again);
-        named_barrier<S::THREADS>(WHOLE_BLOCK);
+        block_barrier_wait(block);
         multiply_items(problem, maps, again);
     }
     if (problem.splits > 1 && is_idle) { /* as the others in add_up_splits() */
@@ -76,7 +88,8 @@ extern "C" int tilemm__sgemm_half_launch(const fused_t *problem, void *stream)
     switch (problem->variant) {
 #define LAUNCH(name, ...)                                                                          \
     case TILEMM__##name:                                                                           \
-        return launch<name##_t, name##_rest_t>(name, problem, (cudaStream_t)stream);
+        return launch<name##_t>(name, problem, (cudaStream_t)stream,                               \
+                                room_t<name##_t, name##_rest_t>::BYTES);
         TILEMM__SGEMM_HALF_ROWS(LAUNCH)
     }
     return cudaErrorInvalidValue;

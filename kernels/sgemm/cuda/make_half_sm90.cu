@@ -64,9 +64,22 @@ typedef struct {
     return ((place.matrix * op.to.lines + line) * problem.parts + place.part) * problem.k_pitch + k;
 }
 
+/* Store the word of a line of the block, with its class, and leave the class for the block, if the
+ * line exists. */
+[[maybe_unused]] static __device__ __forceinline__ void
+leave_word(const problem_t &problem, const operand_t &op, const place_t &place, int64_t line,
+           float scale, unsigned its_class, unsigned char *classes)
+{
+    op.to.words[word_of(problem, op, place, line)] =
+        (unsigned short)half_word(half_inverse(scale), its_class);
+    classes[(unsigned)line % LINES] =
+        (unsigned char)(line < op.mn ? its_class : TILEMM__SGEMM_CARRY_NONE);
+}
+
 template <int VEC>
 static __device__ __forceinline__ void make_k_major(const problem_t &problem, const operand_t &op,
-                                                    const place_t &place, const float *from)
+                                                    const place_t &place, const float *from,
+                                                    unsigned char *classes)
 {
     const int OF_WARP = LINES / WARPS, OF_LANE = CHUNK / 32;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -119,9 +132,9 @@ static __device__ __forceinline__ void make_k_major(const problem_t &problem, co
         const int near = (int)__reduce_add_sync(~0u, (unsigned)half_count(lines[l].near));
         const unsigned most = __reduce_max_sync(~0u, most_of(lines[l]));
         if (lane == 0)
-            op.to.words[word_of(problem, op, place, first + l)] = (unsigned short)half_word(
-                half_inverse(lines[l].scale),
-                half_class(lines[l].scale, near, half_asked((int)place.depth), most));
+            leave_word(problem, op, place, first + l, lines[l].scale,
+                       half_class(lines[l].scale, near, half_asked((int)place.depth), most),
+                       classes);
     }
 }
 
@@ -134,7 +147,7 @@ struct shared_t {
 template <int VEC>
 static __device__ __forceinline__ void make_mn_major(const problem_t &problem, const operand_t &op,
                                                      const place_t &place, const float *from,
-                                                     shared_t &shared)
+                                                     shared_t &shared, unsigned char *classes)
 {
     const int ACROSS = LINES / VEC, DOWN = THREADS / ACROSS; /* threads along lines, pairs of k */
     const int ROWS = LINES * CHUNK / THREADS / VEC, OF_WARP = LINES / WARPS;
@@ -222,9 +235,9 @@ static __device__ __forceinline__ void make_mn_major(const problem_t &problem, c
                 near += shared.near[w][mine + v];
                 most = max(most, shared.found[w][mine + v]);
             }
-            op.to.words[word_of(problem, op, place, line + v)] = (unsigned short)half_word(
-                half_inverse(lines[v].scale),
-                half_class(lines[v].scale, (int)near, half_asked((int)place.depth), most));
+            leave_word(problem, op, place, line + v, lines[v].scale,
+                       half_class(lines[v].scale, (int)near, half_asked((int)place.depth), most),
+                       classes);
         }
     }
 }
@@ -245,15 +258,22 @@ static __device__ __forceinline__ void make_half(const problem_t &problem)
                            min(problem.k_part, problem.k - k)};
     const float *const from = op.array ? op.array[matrix] : op.from + matrix * op.stride;
     __shared__ shared_t shared;
+    __shared__ unsigned char classes[LINES];
     let_next_start();
     if (op.k_major && op.wide)
-        make_k_major<4>(problem, op, place, from);
+        make_k_major<4>(problem, op, place, from, classes);
     else if (op.k_major)
-        make_k_major<2>(problem, op, place, from);
+        make_k_major<2>(problem, op, place, from, classes);
     else if (op.wide)
-        make_mn_major<4>(problem, op, place, from, shared);
+        make_mn_major<4>(problem, op, place, from, shared, classes);
     else
-        make_mn_major<2>(problem, op, place, from, shared);
+        make_mn_major<2>(problem, op, place, from, shared, classes);
+    __syncthreads();
+    if (threadIdx.x < LINES) {
+        const unsigned most = __reduce_max_sync((1u << LINES) - 1, (unsigned)classes[threadIdx.x]);
+        if (threadIdx.x == 0)
+            op.to.most[word_of(problem, op, place, place.line) / LINES] = (unsigned char)most;
+    }
 #endif
 }
 

@@ -608,8 +608,8 @@ static __device__ __forceinline__ void for_elements(const problem_t &problem, co
 }
 
 /* The sums of `count` parts, added to that of the parts before. */
-static __device__ __forceinline__ float sum_of(const block_t &block, const float *sums, int count,
-                                               float before)
+[[maybe_unused]] static __device__ __forceinline__ float
+sum_of(const block_t &block, const float *sums, int count, float before)
 {
     for (int slot = 0; slot < count; slot++)
         before += sums[slot * block.ring];
@@ -678,9 +678,10 @@ static __device__ __forceinline__ bool multiply_half(const problem_t &problem, c
 /* ---- BF16 planes ---------------------------------------------------------------------------- */
 
 /* Leave the sums of `count` parts, from `first` on, in the workspace. */
-static __device__ __forceinline__ void leave_parts(const problem_t &problem, const block_t &block,
-                                                   int row, int column, const float *sums,
-                                                   int first, int count)
+[[maybe_unused]] static __device__ __forceinline__ void leave_parts(const problem_t &problem,
+                                                                    const block_t &block, int row,
+                                                                    int column, const float *sums,
+                                                                    int first, int count)
 {
     const tilemm__sgemm_args_t &args = problem.args;
     const int64_t matrix = args.m * args.n, all = args.batch_count * matrix;
