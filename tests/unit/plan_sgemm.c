@@ -451,8 +451,8 @@ static int check_staged(void)
     return 1;
 }
 
-/* An invariant product whose rows are too far apart for most kernels that read operands that are not
- * aligned has a plan without room for their copies, too. */
+/* An invariant product whose rows are too far apart for most kernels that read operands that are
+ * not aligned has a plan without room for their copies, too. */
 static void check_far_apart(void)
 {
     tilemm__limits_t limits = {.invariance = TILEMM_INVARIANT, .variant = ""};
