@@ -37,9 +37,6 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
     const double blocks = per_matrix * (double)e.batch_count;
     const double partial = tilemm__sgemm_elements_of_c(args) * sizeof(float) * (double)parts;
     int64_t parts_split = parts;
-    tilemm__sgemm_warp_t p = {.blocks = 0};
-    if (blocks > (double)most)
-        return p;
     if (!half && parts > slots && partial <= (double)limits->workspace &&
         tilemm__sgemm_may_divide_k(limits)) {
         const int64_t wanted = (int64_t)(BLOCKS * limits->cuda->sm_count / blocks);
@@ -48,7 +45,7 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
     }
     const int64_t splits = tilemm__div_up(parts, parts_split);
     if (blocks * (double)splits > (double)most)
-        return p;
+        return (tilemm__sgemm_warp_t){.blocks = 0};
     return (tilemm__sgemm_warp_t){
         .args = e,
         .c_m = exchange ? 1 : args->ldc,

@@ -11,6 +11,7 @@
 #include "lib/sgemm/exchange.h"
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
+#include "small_plans.h"
 #include "tests/support/check.h"
 
 /* What FP16 planes do not carry, of tiles of a size: BF16 planes in parts of k of their own; and

@@ -11,8 +11,8 @@
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
 #include "machines.h"
-#include "small_plans.h"
 #include "half_plans.h"
+#include "small_plans.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 
