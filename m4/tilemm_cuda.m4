@@ -81,6 +81,7 @@ AC_DEFUN([TILEMM_CUDA], [
   AS_IF([test "x$have_cuda" = xyes], [
     tilemm_nvcc_version=`"$NVCC" --version | $SED -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
     NVCC_GENCODE=
+    NVCC_GENCODE_SM90=
     tilemm_cuda_archs=
     tilemm_cuda_newest=
     tilemm_cuda_unknown=
@@ -113,6 +114,8 @@ __global__ void f(float *out)
       AC_MSG_RESULT([$tilemm_cuda_try])
       AS_IF([test "x$tilemm_cuda_try" != xno], [
         NVCC_GENCODE="$NVCC_GENCODE -gencode=arch=compute_$tilemm_cuda_try,code=sm_$tilemm_cuda_try"
+        AS_IF([test "$tilemm_cuda_try" = 90a],
+              [NVCC_GENCODE_SM90=-gencode=arch=compute_90a,code=sm_90a])
         tilemm_cuda_archs="$tilemm_cuda_archs${tilemm_cuda_archs:+,}$tilemm_cuda_try"
         AS_IF([test "$number" -gt "${tilemm_cuda_newest:-0}"], [tilemm_cuda_newest=$number])
       ], [test "x$tilemm_cuda_list" = "x$with_cuda_arch"],
@@ -123,13 +126,15 @@ __global__ void f(float *out)
           [test "x$with_cuda" != xcheck],
           [AC_MSG_ERROR([--with-cuda: $NVCC does not compile: see config.log])],
           [have_cuda=no; tilemm_cuda_summary="no ($NVCC does not compile: see config.log)"])
-    dnl The Hopper kernels take tensor maps, of CUDA 12.0 on.
-    AC_MSG_CHECKING([for CUtensorMap])
-    printf '%s\n' '@%:@include <cuda.h>' 'CUtensorMap map;' >conftest.cu
-    tilemm_tensor_map=no
-    tilemm_cuda_try=$tilemm_cuda_newest
-    AS_IF([test -n "$tilemm_cuda_newest" && TILEMM_NVCC_COMPILES], [tilemm_tensor_map=yes])
-    AC_MSG_RESULT([$tilemm_tensor_map])
+    dnl The Hopper kernels take instructions of sm_90a, and tensor maps, of CUDA 12.0 on.
+    tilemm_hopper=no
+    AS_IF([test -n "$NVCC_GENCODE_SM90"], [
+      AC_MSG_CHECKING([for CUtensorMap])
+      printf '%s\n' '@%:@include <cuda.h>' 'CUtensorMap map;' >conftest.cu
+      tilemm_cuda_try=90a
+      AS_IF([TILEMM_NVCC_COMPILES], [tilemm_hopper=yes])
+      AC_MSG_RESULT([$tilemm_hopper])
+    ])
     rm -f conftest.cu conftest.cu.o
   ])
 
@@ -137,15 +142,15 @@ __global__ void f(float *out)
     tilemm_cuda_summary="nvcc $tilemm_nvcc_version in $CUDA_ROOT, for $tilemm_cuda_archs and PTX $tilemm_cuda_newest, $with_cudart runtime"
     AS_IF([test -n "$tilemm_cuda_unknown"],
           [tilemm_cuda_summary="$tilemm_cuda_summary; this nvcc does not build for $tilemm_cuda_unknown"])
-    AS_IF([test "x$tilemm_tensor_map" = xno],
-          [tilemm_cuda_summary="$tilemm_cuda_summary; without the kernels for Hopper (CUDA 12.1 has what they need)"])
+    AS_IF([test "x$tilemm_hopper" = xno],
+          [tilemm_cuda_summary="$tilemm_cuda_summary; without the kernels for Hopper, which take 90a (CUDA 12.1)"])
     tilemm_cuda_backend=", cuda"
     AC_DEFINE([TILEMM_HAVE_CUDA], [1], [Define to 1 if the CUDA backend is built.])
     AC_DEFINE_UNQUOTED([TILEMM_CUDA_ARCHS], ["$tilemm_cuda_archs,ptx$tilemm_cuda_newest"],
                        [What GPU code is built for.])
     AC_DEFINE_UNQUOTED([TILEMM_CUDA_LIBDIR], ["$CUDA_LIBDIR"],
                        [Where benchmarks look for cuBLAS after the usual places.])
-  ], [CUDA_CPPFLAGS=; CUDA_LDFLAGS=; CUDA_LIBS=; NVCC_GENCODE=; tilemm_cuda_backend=])
+  ], [CUDA_CPPFLAGS=; CUDA_LDFLAGS=; CUDA_LIBS=; NVCC_GENCODE=; NVCC_GENCODE_SM90=; tilemm_cuda_backend=])
 
   tilemm_cub=no
   dnl The command loads the module at run time, so there must be shared libraries.
@@ -156,7 +161,8 @@ __global__ void f(float *out)
   AC_SUBST([CUDA_LDFLAGS])
   AC_SUBST([CUDA_LIBS])
   AC_SUBST([NVCC_GENCODE])
+  AC_SUBST([NVCC_GENCODE_SM90])
   AM_CONDITIONAL([HAVE_CUDA], [test "x$have_cuda" = xyes])
-  AM_CONDITIONAL([HAVE_TENSOR_MAP], [test "x$tilemm_tensor_map" != xno])
+  AM_CONDITIONAL([HAVE_HOPPER], [test "x$tilemm_hopper" = xyes])
   AM_CONDITIONAL([HAVE_CUB], [test "x$tilemm_cub" = xyes])
 ])

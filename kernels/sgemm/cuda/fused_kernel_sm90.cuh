@@ -20,7 +20,6 @@ template <typename S, void (*CONVERT)(const fused_t &, const maps_t &, shared_t<
           void (*ADD_UP)(const fused_t &, shared_t<S> &)>
 static __device__ __forceinline__ void multiply_fused(const fused_t &problem, const maps_t &maps)
 {
-#if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
 
@@ -44,7 +43,6 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
         cluster_sync(); /* nobody leaves while another may still send to it */
     else if (problem.splits > 1 && !problem.partial)
         ADD_UP(problem, shared);
-#endif
 }
 
 /* A row's kernel: 384 threads or more, one block to a multiprocessor; or 256, two of them. */

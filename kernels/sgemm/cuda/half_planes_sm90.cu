@@ -442,7 +442,6 @@ static __device__ __forceinline__ void consume(const product_t &product, shared_
 template <typename S>
 static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const product_t &product)
 {
-#if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     if (threadIdx.x == 0) {
@@ -471,7 +470,6 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
             consume<S, 0>(product, shared);
     }
     cluster_sync(); /* nobody leaves while another may still send to it */
-#endif
 }
 
 #define HALF_PLANES(name, m, n, k)                                                                 \

@@ -29,7 +29,6 @@ struct room_t {
 template <typename S, typename R>
 static __device__ __forceinline__ void multiply_half(const fused_t &problem, const maps_t &maps)
 {
-#if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     shared_t<R> &again = *(shared_t<R> *)memory;
@@ -70,7 +69,6 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
     } else if (problem.splits > 1) {
         add_up_splits(problem, again);
     }
-#endif
 }
 
 #define KERNEL(name, m, n, a_k, b_k, transposed, bulk)                                             \

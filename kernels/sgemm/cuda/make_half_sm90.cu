@@ -245,7 +245,6 @@ static __device__ __forceinline__ void make_mn_major(const problem_t &problem, c
 /* Blocks of operand a, then those of b. The next block has the lines beside it in memory. */
 static __device__ __forceinline__ void make_half(const problem_t &problem)
 {
-#if __CUDA_ARCH__ >= 900
     const bool of_a = blockIdx.x < problem.blocks_a;
     const operand_t &op = of_a ? problem.a : problem.b;
     const unsigned groups = (unsigned)(op.to.lines / LINES), parts = (unsigned)problem.parts;
@@ -274,7 +273,6 @@ static __device__ __forceinline__ void make_half(const problem_t &problem)
         if (threadIdx.x == 0)
             op.to.most[word_of(problem, op, place, place.line) / LINES] = (unsigned char)most;
     }
-#endif
 }
 
 #define MAKE_HALF(name, threads)                                                                   \

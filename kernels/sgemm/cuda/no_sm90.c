@@ -1,6 +1,5 @@
-/* no_sm90.c - in place of the files of SGEMM for compute capability 9.0 where the toolkit
- * cannot compile them: plans are then given a compute capability of 8.0 at most, and choose
- * none of their kernels.
+/* no_sm90.c - in place of the files of SGEMM for compute capability 9.0 where nothing is built for
+ * 90a: plans are then given a compute capability of 8.0 at most, and choose none of their kernels.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime_api.h>

@@ -318,7 +318,6 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
 template <typename S>
 static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const product_t &product)
 {
-#if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     const stream_k_t &stream_k = product.walk.stream_k;
@@ -353,7 +352,6 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
         consume<S>(product, stream_k, shared, rank);
     }
     cluster_sync(); /* nobody leaves while another may still send to it */
-#endif
 }
 
 #define PLANES_SM90(name, products, m, n, k, cluster_m, cluster_n)                                 \
@@ -391,15 +389,13 @@ static int launch(void (*kernel)(maps_t, product_t), const product_t *problem, c
                          stream, maps, *problem);
 }
 
-/* A kernel that was built for other targets only is empty, and needs few registers. */
 extern "C" int tilemm__sgemm_planes_sm90_is_built(void)
 {
     struct cudaFuncAttributes attributes;
-    if (cudaFuncGetAttributes(&attributes, sgemm_planes_sm90_128x128x64_p3_1x2) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    return attributes.numRegs > 64;
+    const cudaError_t error =
+        cudaFuncGetAttributes(&attributes, sgemm_planes_sm90_128x128x64_p3_1x2);
+    (void)cudaGetLastError();
+    return error == cudaSuccess;
 }
 
 extern "C" int tilemm__sgemm_planes_sm90_launch(const product_t *problem, void *stream)

@@ -22,7 +22,6 @@ typedef exact_lines::shared_t<6> exact_shared_t;
 template <typename S, bool A_K, bool B_K>
 static __device__ __forceinline__ void compute_rest(const rest_t &problem, const maps_t &maps)
 {
-#if __CUDA_ARCH_FEAT_SM90_ALL
     typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16> ffma_t;
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
@@ -62,7 +61,6 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
         __syncthreads();
         exact_lines::compute(problem.exact, *(exact_shared_t *)memory);
     }
-#endif
 }
 
 #define REST(name, m, n, a_k, b_k)                                                                 \

@@ -722,7 +722,6 @@ static __device__ __forceinline__ void multiply_bf16(const problem_t &problem, c
 template <typename S>
 static __device__ __forceinline__ void body(const problem_t &problem)
 {
-#if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(16) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     const unsigned tile = divided(blockIdx.x, problem.by_splits);
@@ -730,7 +729,6 @@ static __device__ __forceinline__ void body(const problem_t &problem)
     const block_t block = locate<S>(problem, tile, (float *)(&shared + 1));
     if (!problem.half || multiply_half<S>(problem, block, shared))
         multiply_bf16<S>(problem, block, shared, (int)(blockIdx.x - tile * problem.splits));
-#endif
 }
 
 /* ---- variants ------------------------------------------------------------------------------- */
