@@ -262,15 +262,21 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* Tiles of a warp: ROW(name, trans_a, trans_b, m, n, blocks): registers suffice for `blocks` blocks
  * on a multiprocessor. */
-#define TILEMM__SGEMM_WARP_TILE(ROW, tile, ...)                                                    \
-    ROW(sgemm_warp_sm90_##tile##_nn, 0, 0, __VA_ARGS__)                                            \
-    ROW(sgemm_warp_sm90_##tile##_nt, 0, 1, __VA_ARGS__)                                            \
-    ROW(sgemm_warp_sm90_##tile##_tn, 1, 0, __VA_ARGS__)                                            \
-    ROW(sgemm_warp_sm90_##tile##_tt, 1, 1, __VA_ARGS__)
+#define TILEMM__SGEMM_WARP_TILE(ROW, kind, tile, ...)                                              \
+    ROW(sgemm_##kind##_sm90_##tile##_nn, 0, 0, __VA_ARGS__)                                        \
+    ROW(sgemm_##kind##_sm90_##tile##_nt, 0, 1, __VA_ARGS__)                                        \
+    ROW(sgemm_##kind##_sm90_##tile##_tn, 1, 0, __VA_ARGS__)                                        \
+    ROW(sgemm_##kind##_sm90_##tile##_tt, 1, 1, __VA_ARGS__)
 #define TILEMM__SGEMM_WARP_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_WARP_TILE(ROW, 32x16, 32, 16, 2)                                                 \
-    TILEMM__SGEMM_WARP_TILE(ROW, 32x8, 32, 8, 2)                                                   \
-    TILEMM__SGEMM_WARP_TILE(ROW, 16x8, 16, 8, 3)
+    TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x16, 32, 16, 2)                                           \
+    TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x8, 32, 8, 2)                                             \
+    TILEMM__SGEMM_WARP_TILE(ROW, warp, 16x8, 16, 8, 3)
+
+/* Such tiles, with a team of warps that share the steps of a part of k: ROW(name, trans_a, trans_b,
+ * m, n, warps, each, blocks): up to `each` steps of a warp in a round. */
+#define TILEMM__SGEMM_TEAM_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_WARP_TILE(ROW, team, 32x8, 32, 8, 8, 4, 1)                                       \
+    TILEMM__SGEMM_WARP_TILE(ROW, team, 16x8, 16, 8, 8, 4, 2)
 
 /* The sum of parts of k, ROW(name, threads). FP16 planes made by a pass, ROW(name, threads), and
  * their product, ROW(name, m, n, k). */
@@ -336,6 +342,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_HALF_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                    \
     TILEMM__SGEMM_WARP_ROWS(ROW)                                                                   \
+    TILEMM__SGEMM_TEAM_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \

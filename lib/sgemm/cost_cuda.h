@@ -55,8 +55,10 @@ double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *pla
 double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
                                      const tilemm__cuda_traits_t *traits);
 
-/* The cycles that a kernel for tiles of a warp takes. */
+/* The cycles that a kernel for tiles of a warp, or of a team of warps, takes. */
 double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
+                                   const tilemm__cuda_traits_t *traits);
+double tilemm__sgemm_team_estimate(const tilemm__sgemm_warp_t *plan,
                                    const tilemm__cuda_traits_t *traits);
 
 /* Cycles of the product of planes on sm90 for `pairs` tiles of clusters of `steps` steps each, with

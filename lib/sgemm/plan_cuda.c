@@ -19,6 +19,9 @@ enum {
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
+    WARP_FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
+    PLANES_FIRST = TILEMM__sgemm_zero_sm75,
+    HALF_PLANES_FIRST = TILEMM__sgemm_half_planes_sm90_128x128x64,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
 };
@@ -343,54 +346,49 @@ static int is_beyond_memory(const tilemm__sgemm_args_t *args)
            (sides + padding) * (double)args->k * (double)args->batch_count > most_of_a_and_b;
 }
 
-/* A family of kernels (candidates_cuda.h). */
-typedef struct {
-    void (*try)(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                tilemm__sgemm_trial_t *best);
-    void (*fill)(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                 const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
-} family_t;
+/* ---- invariant products ------------------------------------------------------------------------
+ */
 
-/* An invariant product: k, the device and the mode decide which family has it, all of whose kernels
- * add in one order. */
-static int choose_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                            tilemm__sgemm_cuda_plan_t *plan)
+/* Whether an invariant product is one chain of multiply-adds: in strict mode before k is cut into
+ * parts, and where a step of the tensor cores, of 32 of k, would be the better part zeros. */
+static int is_one_chain(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
-    /* Below, what the tensor cores truncate shows beside a plain sum; beyond, the copy engine's
-     * coordinates end. */
-    enum { LEAST_K = 32, MOST_K = INT32_MAX - 65536 };
-    static const family_t ffma = {tilemm__sgemm_try_ffma, tilemm__sgemm_fill_ffma};
-    static const family_t fitted = {tilemm__sgemm_try_fitted, tilemm__sgemm_fill_fitted};
-    static const family_t planes = {tilemm__sgemm_try_invariant, tilemm__sgemm_fill_fused};
-    const int strict = limits->math == TILEMM_MATH_FP32_STRICT;
-    const family_t *const family = limits->cuda->cc != 90       ? &ffma
-                                   : args->k < LEAST_K          ? &fitted
-                                   : strict || args->k > MOST_K ? &ffma
-                                                                : &planes;
-    tilemm__sgemm_trial_t best = {.variant = -1};
-    family->try(args, limits, &best);
-    if (family == &planes) {
-        tilemm__sgemm_try_half_planes(args, limits, &best);
-        tilemm__sgemm_try_warp(args, limits, &best);
+    enum { STEP = 32, SHORT_K = 48, SHORT_STRICT_K = 256 };
+    return limits->cuda->cc == 90 &&
+           (limits->math == TILEMM_MATH_FP32_STRICT ? args->k < SHORT_STRICT_K
+                                                    : args->k < SHORT_K && args->k != STEP);
+}
+
+/* k, the device and the mode decide which families have an invariant product, all of whose kernels
+ * add in one order. */
+static void try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                          tilemm__sgemm_trial_t *best)
+{
+    enum { MOST_K = INT32_MAX - 65536 }; /* beyond, the copy engine's coordinates end */
+    if (is_one_chain(args, limits)) {
+        tilemm__sgemm_try_ffma(args, limits, best);
+        tilemm__sgemm_try_fitted(args, limits, best);
+        tilemm__sgemm_try_short(args, limits, best);
+    } else if (limits->cuda->cc != 90 || limits->math == TILEMM_MATH_FP32_STRICT ||
+               args->k > MOST_K) {
+        tilemm__sgemm_try_ffma(args, limits, best);
+    } else {
+        tilemm__sgemm_try_invariant(args, limits, best);
+        tilemm__sgemm_try_half_planes(args, limits, best);
+        tilemm__sgemm_try_warp(args, limits, best);
     }
-    if (best.variant < 0)
-        return TILEMM_NOT_SUPPORTED;
-    if (best.variant >= TILEMM__sgemm_half_planes_sm90_128x128x64)
-        tilemm__sgemm_fill_half_planes(args, limits, &best, plan);
-    else if (best.variant >= TILEMM__sgemm_warp_sm90_32x16_nn)
-        tilemm__sgemm_fill_warp(args, limits, &best, plan);
-    else
-        family->fill(args, limits, &best, plan);
-    plan->variant = best.variant;
-    return TILEMM_SUCCESS;
 }
 
 /* Fill in the arm of a choice. */
 static void fill(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                  const tilemm__sgemm_trial_t *choice, tilemm__sgemm_cuda_plan_t *plan)
 {
-    if (choice->variant >= TILEMM__sgemm_zero_sm75)
+    if (choice->variant >= HALF_PLANES_FIRST)
+        tilemm__sgemm_fill_half_planes(args, limits, choice, plan);
+    else if (choice->variant >= PLANES_FIRST)
         tilemm__sgemm_fill_planes(args, limits, choice, plan);
+    else if (choice->variant >= WARP_FIRST)
+        tilemm__sgemm_fill_warp(args, limits, choice, plan);
     else if (choice->variant >= FUSED_FIRST)
         tilemm__sgemm_fill_fused(args, limits, choice, plan);
     else if (choice->variant >= SHORT_FIRST)
@@ -414,8 +412,12 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
                   tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__sgemm_trial_t best = {.variant = -1};
-    if (limits->invariance != TILEMM_INVARIANCE_NONE)
-        return choose_invariant(args, limits, plan);
+    if (limits->invariance != TILEMM_INVARIANCE_NONE) {
+        try_invariant(args, limits, &best);
+        if (best.variant >= 0)
+            fill(args, limits, &best, plan);
+        return best.variant >= 0 ? TILEMM_SUCCESS : TILEMM_NOT_SUPPORTED;
+    }
     const tilemm__sgemm_trial_t *const before = tilemm__sgemm_chosen(args, limits);
     if (before) {
         fill(args, limits, before, plan);

@@ -72,15 +72,19 @@ static tilemm__sgemm_short_t best_of(const tilemm__sgemm_args_t *args, int varia
     return best;
 }
 
-/* Whether a variant's sums are as exact as those of the other families in this mode. */
-static int is_exact_enough(const tilemm__sgemm_args_t *args, tilemm_math_t math, int variant)
+/* Whether a variant's sums are as exact as those of the other families in this mode; or for an
+ * invariant product, whether they are one chain. */
+static int is_exact_enough(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                           int variant)
 {
     enum { MOST_CHAIN = 64, MOST_CHAIN_OF_TF32 = 16384 };
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    const int ends_chains = row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads;
+    if (limits->invariance != TILEMM_INVARIANCE_NONE)
+        return variant < TF32_FIRST && (args->k <= DEPTH || !ends_chains);
     if (variant >= TF32_FIRST)
-        return math == TILEMM_MATH_TF32 && args->k <= MOST_CHAIN_OF_TF32;
-    return args->k <= MOST_CHAIN || math != TILEMM_MATH_FP32 ||
-           row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads;
+        return limits->math == TILEMM_MATH_TF32 && args->k <= MOST_CHAIN_OF_TF32;
+    return args->k <= MOST_CHAIN || limits->math != TILEMM_MATH_FP32 || ends_chains;
 }
 
 void tilemm__sgemm_try_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -90,7 +94,7 @@ void tilemm__sgemm_try_short(const tilemm__sgemm_args_t *args, const tilemm__lim
         return;
     for (int v = FIRST; v < END; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
-        if (tilemm__sgemm_is_allowed(limits, v) && is_exact_enough(args, limits->math, v) &&
+        if (tilemm__sgemm_is_allowed(limits, v) && is_exact_enough(args, limits, v) &&
             best_of(args, v, limits->cuda, &now.cycles).blocks &&
             (best->variant < 0 || now.cycles < best->cycles))
             *best = now;

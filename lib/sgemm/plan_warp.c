@@ -1,5 +1,5 @@
-/* plan_warp.c - plans of invariant products in tiles of a warp: whether C or C' is computed, and
- * the blocks that share the parts of k.
+/* plan_warp.c - plans of invariant products in tiles of a warp, or of a team of warps: whether C or
+ * C' is computed, and the blocks that share the parts of k.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "candidates_cuda.h"
@@ -7,9 +7,11 @@
 
 enum {
     FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
+    TEAM_FIRST = TILEMM__sgemm_team_sm90_32x8_nn,
     END = TILEMM__sgemm_zero_sm75,
     WARPS = TILEMM__SGEMM_WARP_WARPS,
-    BLOCKS = 4 /* to a multiprocessor, among which parts of k are shared out */
+    BLOCKS = 4, /* to a multiprocessor, among which parts of k are shared out */
+    TEAMS = 4   /* of a cluster, each with a part of FP16 planes */
 };
 
 static const int64_t most = 1 << 30;
@@ -20,31 +22,42 @@ static int slots_log2_of(int64_t parts)
     return parts == 1 ? 0 : parts == 2 ? 1 : TILEMM__SGEMM_WARP_WARPS_LOG2;
 }
 
-/* The plan of a variant that is for it. Its blocks are 0 if they are too many. */
+/* Parts of k for each block of BF16 planes, if blocks share them: `blocks` are those of all tiles.
+ */
+static int64_t parts_split_of(int64_t parts, int slots, double blocks,
+                              const tilemm__limits_t *limits)
+{
+    const int64_t wanted = (int64_t)(BLOCKS * limits->cuda->sm_count / blocks);
+    const int64_t each = tilemm__div_up(parts, tilemm__max(wanted, 1));
+    return tilemm__min(tilemm__round_up(each, slots), parts);
+}
+
+/* The plan of a variant that is for it. Its blocks are 0 if it cannot be, or they are too many. */
 static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
                                     const tilemm__limits_t *limits)
 {
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
-    const int half = tilemm__sgemm_has_half(args->k);
+    const int half = tilemm__sgemm_has_half(args->k), team = variant >= TEAM_FIRST;
     int64_t k_half, k_part;
     const int64_t parts_half = tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
     const int64_t parts = tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
     const int slots_log2 = slots_log2_of(half ? parts_half : parts), slots = 1 << slots_log2;
     const int64_t tiles_n = tilemm__div_up(e.n, row->n);
-    const double per_matrix =
-        (double)tilemm__div_up(e.m, (int64_t)row->m * (WARPS / slots)) * (double)tiles_n;
+    const int64_t tiles_m = tilemm__div_up(e.m, row->m * (team ? 1 : WARPS / slots));
+    const double per_matrix = (double)tiles_m * (double)tiles_n;
     const double blocks = per_matrix * (double)e.batch_count;
     const double partial = tilemm__sgemm_elements_of_c(args) * sizeof(float) * (double)parts;
-    int64_t parts_split = parts;
-    if (!half && parts > slots && partial <= (double)limits->workspace &&
-        tilemm__sgemm_may_divide_k(limits)) {
-        const int64_t wanted = (int64_t)(BLOCKS * limits->cuda->sm_count / blocks);
-        parts_split = tilemm__div_up(parts, tilemm__max(wanted, 1));
-        parts_split = tilemm__min(tilemm__round_up(parts_split, slots), parts);
-    }
-    const int64_t splits = tilemm__div_up(parts, parts_split);
-    if (blocks * (double)splits > (double)most)
+    const int has_room = partial <= (double)limits->workspace && tilemm__sgemm_may_divide_k(limits);
+    int64_t splits = 1, parts_split = parts;
+    if (team)
+        splits = half ? parts_half : parts;
+    else if (!half && parts > slots && has_room)
+        parts_split = parts_split_of(parts, slots, blocks, limits);
+    if (!team)
+        splits = tilemm__div_up(parts, parts_split);
+    if (blocks * (double)splits > (double)most ||
+        (team && (half ? splits != TEAMS : splits == 1 || !has_room)))
         return (tilemm__sgemm_warp_t){.blocks = 0};
     return (tilemm__sgemm_warp_t){
         .args = e,
@@ -83,7 +96,9 @@ static tilemm__sgemm_warp_t best_of(const tilemm__sgemm_args_t *args, int varian
         if (!tilemm__sgemm_is_row_for(args, variant - FIRST, exchange))
             continue;
         const tilemm__sgemm_warp_t p = plan_of(args, variant, exchange, limits);
-        const double now = p.blocks ? tilemm__sgemm_warp_estimate(&p, limits->cuda) : 0;
+        const double now = !p.blocks               ? 0
+                           : variant >= TEAM_FIRST ? tilemm__sgemm_team_estimate(&p, limits->cuda)
+                                                   : tilemm__sgemm_warp_estimate(&p, limits->cuda);
         if (p.blocks && (!best.blocks || now < *cycles)) {
             *cycles = now;
             best = p;
@@ -111,7 +126,8 @@ void tilemm__sgemm_fill_warp(const tilemm__sgemm_args_t *args, const tilemm__lim
     tilemm__sgemm_trial_t parts = *trial;
     plan->method = TILEMM__SGEMM_WARP;
     warp->product = best_of(args, trial->variant, limits, &cycles);
-    parts.splits = warp->product.splits > 1 ? warp->product.parts : 1;
+    const int in_workspace = warp->product.splits > 1 && !warp->product.half;
+    parts.splits = in_workspace ? warp->product.parts : 1;
     plan->workspace = tilemm__sgemm_partial_bytes(args, &parts);
     tilemm__sgemm_fill_splitk(args, limits, &parts, &warp->splitk);
 }

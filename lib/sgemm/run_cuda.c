@@ -129,7 +129,9 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStre
 static int run_warp(tilemm__sgemm_warp_plan_t *plan, char *workspace, cudaStream_t stream)
 {
     plan->product.partial = (void *)workspace;
-    const int error = tilemm__sgemm_warp_launch(&plan->product, stream);
+    const int error = (plan->product.variant >= TILEMM__sgemm_team_sm90_32x8_nn
+                           ? tilemm__sgemm_team_launch
+                           : tilemm__sgemm_warp_launch)(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 

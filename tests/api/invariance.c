@@ -231,7 +231,7 @@ static int is_fused(tilemm_t ctx, int64_t k, int mode)
     tilemm_math_t math;
     (void)mode;
     CHECK_OK(ctx, tilemm_get_math(ctx, &math));
-    return !is_hopper || math == TILEMM_MATH_FP32_STRICT || k < LEAST_K_OF_PLANES;
+    return !is_hopper || math == TILEMM_MATH_FP32_STRICT || is_one_chain(k);
 #else
     if (mode == TILEMM_MATH_FP32 || mode == TILEMM_MATH_TF32) {
         CHECK(strstr(tilemm_last_kernel(ctx), "amx"), "k %lld: %s", (long long)k,

@@ -145,7 +145,8 @@ static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const c
 {
     const gemm_t *const g = &p->g;
     const int is_half = g->k >= LEAST_K_OF_HALF; /* whose rule takes long here */
-    const int64_t all = g->m * g->n, some = (test_quick() ? 500 : 2000) / (is_half ? 4 : 1);
+    const int64_t all = g->m * g->n, steps = is_half ? 500000 : 2000000; /* of k, in the model */
+    const int64_t some = (test_quick() ? steps / 4 : steps) / (g->k < 1000 ? 1000 : g->k) + 4;
     const int64_t count = lines == ALL_NUMBERS || all < some ? all : some;
     int64_t wrong = 0, far = 0, first = -1;
     if (gpu_to_host(p->c, p->device_c, (size_t)gemm_span_c(g) * sizeof(float)))
@@ -191,7 +192,18 @@ static const char *const kernels[] = {"sgemm_invariant_sm90_128x128",
                                       "sgemm_half_sm90_64x128",
                                       "sgemm_warp_sm90_32x16",
                                       "sgemm_warp_sm90_32x8",
-                                      "sgemm_warp_sm90_16x8"};
+                                      "sgemm_warp_sm90_16x8",
+                                      "sgemm_team_sm90_32x8",
+                                      "sgemm_team_sm90_16x8"};
+
+/* k of a team: of FP16 planes, with one round of steps or several; of BF16 planes. */
+static int64_t team_k(rng_t *rng, int i)
+{
+    return i % 4 == 0   ? rng_range(rng, LEAST_K_OF_HALF, 3000)
+           : i % 4 == 1 ? rng_range(rng, MOST_K_OF_HALF + 1, MOST_K_OF_HALF + 5000)
+           : i % 4 == 2 ? rng_range(rng, 3000, MOST_K_OF_HALF)
+                        : rng_range(rng, LEAST_K_OF_HALF, 12000);
+}
 
 static void try_kernels(rng_t *rng)
 {
@@ -199,16 +211,18 @@ static void try_kernels(rng_t *rng)
         const char *const name = kernels[t];
         const int has_half = strstr(name, "_half_") != NULL;
         const int has_both = strstr(name, "_warp_") != NULL;
+        const int is_team = strstr(name, "_team_") != NULL; /* long ones */
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
         for (int i = 0; i < (test_quick() ? 2 : 8) * (has_both ? 2 : 1); i++) {
             const int half = has_half || (has_both && i / 2 % 2);
             const int is_long = rng_range(rng, 0, 3) == 0; /* more than one part of k */
-            const int64_t most = test_quick() ? 150 : 300;
-            const int64_t k = half      ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
+            const int64_t most = is_team ? 60 : test_quick() ? 150 : 300;
+            const int64_t k = is_team   ? team_k(rng, i)
+                              : half    ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
                               : is_long ? rng_range(rng, 128, LEAST_K_OF_HALF - 1)
-                                        : rng_range(rng, 32, 127);
+                                        : rng_range(rng, 48, 127);
             const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most), k};
             const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size,
                                           i % 2 ? -1.5f : 1.0f, i % 2 ? 0.75f : 0.0f);

@@ -7,27 +7,17 @@
 
 #include "tests/support/tensor_core.h"
 
-/* The shortest k that the tensor cores have. */
-enum { LEAST_K_OF_PLANES = 32 };
+/* Whether the tensor cores leave so short a k to multiply-adds. */
+static inline int is_one_chain(int64_t k)
+{
+    return k < 48 && k != 32;
+}
 
 /* A chain of multiply-adds over a part of k. */
 static inline float invariant_chain(int64_t k, const float *a, const float *b, int64_t ldb)
 {
     float sum = 0;
     for (int64_t p = 0; p < k; p++)
-        sum = fmaf(a[p], b[p * ldb], sum);
-    return sum;
-}
-
-/* The same in steps, of which the first has what is left, and is filled up with zeros. */
-static inline float invariant_stepped_chain(int64_t k, const float *a, const float *b, int64_t ldb)
-{
-    enum { STEP = 16 };
-    const int64_t first = k % STEP;
-    float sum = invariant_chain(first, a, b, ldb);
-    if (first > 0)
-        sum += 0.0f;
-    for (int64_t p = first; p < k; p++)
         sum = fmaf(a[p], b[p * ldb], sum);
     return sum;
 }
@@ -171,14 +161,13 @@ static inline int half_sum(int64_t k, const float *a, const float *b, int64_t ld
 
 /* ---- all kernels ---------------------------------------------------------------------------- */
 
-/* Of element (i, j): a sum over each part of k, added up from 0 on; or one, whose chain zeros fill
- * up. */
+/* Of element (i, j): a sum over each part of k, added up from 0 on; or one, to which multiply-adds
+ * (`fused`) add 0. */
 static inline float invariant_sum_of(int fused, int is_hopper, int64_t k, const float *a,
                                      const float *b, int64_t ldb)
 {
-    if (is_hopper && k < LEAST_K_OF_PLANES)
-        return invariant_chain(k, a, b, ldb) + (k % 4 == 0 ? -0.0f : 0.0f);
     enum { LONG_PART = 2048 };
+    fused |= is_hopper && is_one_chain(k);
     const int64_t step = fused ? 16 : STEP_OF_PLANES, least = fused ? 128 : 64;
     const int64_t few = fused ? 8 : k / LONG_PART > 4 ? k / LONG_PART : 4;
     const int64_t most = is_hopper ? few : 1;
@@ -190,9 +179,9 @@ static inline float invariant_sum_of(int fused, int is_hopper, int64_t k, const 
     all = 0;
     for (int64_t begin = 0; begin < k; begin += part) {
         const int64_t depth = k - begin < part ? k - begin : part;
-        const float sum = (fused ? invariant_stepped_chain : invariant_part)(depth, a + begin,
-                                                                             b + begin * ldb, ldb);
-        all = depth == k ? sum : all + sum;
+        const float sum =
+            (fused ? invariant_chain : invariant_part)(depth, a + begin, b + begin * ldb, ldb);
+        all = depth == k && !fused ? sum : all + sum;
     }
     return all;
 }

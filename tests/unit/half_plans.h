@@ -95,7 +95,8 @@ static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
 }
 
 /* Tiles of a warp: blocks cover C or C' and, where they share them, the parts of k of BF16 planes,
- * each once; warps have a part of FP16 planes each; blocks find their places without divisions. */
+ * each once; warps have a part of FP16 planes each, or a cluster's blocks, if they are a team;
+ * blocks find their places without divisions. */
 static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_cuda_plan_t *plan, int64_t part, int64_t parts)
 {
@@ -105,11 +106,13 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     const int exchanged = p->args.exchanged != args->exchanged;
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
     const int half = args->k > 512 && args->k <= 32768;
+    const int team = !strncmp(plan->name, "sgemm_team_", 11);
+    const int in_workspace = p->splits > 1 && !half;
     const int64_t half_part = (args->k + 32 * 4 - 1) / (32 * 4) * 32;
     const int64_t half_parts = (args->k + half_part - 1) / half_part;
     const int64_t slots = (int64_t)1 << p->slots_log2;
     const int64_t tiles_n = tilemm__div_up(e.n, row->n);
-    const int64_t matrix = tilemm__div_up(e.m, row->m * (4 / slots)) * tiles_n;
+    const int64_t matrix = tilemm__div_up(e.m, row->m * (team ? 1 : 4 / slots)) * tiles_n;
     const int64_t steps = tilemm__div_up(half ? half_part : part, 32);
     CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
               p->args.exchanged == e.exchanged && p->c_m == (exchanged ? 1 : args->ldc) &&
@@ -121,14 +124,15 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
           "%s, k %lld: parts of %d and %d", plan->name, (long long)args->k, p->k_half, p->k_part);
     CHECK(slots <= 4 && (!half || half_parts <= slots) && slots < 2 * (half ? half_parts : parts),
           "%s: %lld warps for %lld parts", plan->name, (long long)slots, (long long)parts);
-    CHECK(p->parts_split * (p->splits - 1) < parts && p->parts_split * p->splits >= parts &&
-              (p->splits == 1 || (!half && p->parts_split % slots == 0)),
+    CHECK(team ? p->splits == (half ? 4 : parts) && p->splits > 1 && (!half || half_parts == 4)
+               : p->parts_split * (p->splits - 1) < parts && p->parts_split * p->splits >= parts &&
+                     (p->splits == 1 || (!half && p->parts_split % slots == 0)),
           "%s: %d splits of %d parts of %lld", plan->name, p->splits, p->parts_split,
           (long long)parts);
-    CHECK((splitk->blocks > 0) == (p->splits > 1) &&
-              plan->workspace == (p->splits > 1 ? (size_t)parts * (size_t)args->batch_count *
-                                                      (size_t)args->m * (size_t)args->n * 4
-                                                : 0) &&
+    CHECK((splitk->blocks > 0) == in_workspace &&
+              plan->workspace == (in_workspace ? (size_t)parts * (size_t)args->batch_count *
+                                                     (size_t)args->m * (size_t)args->n * 4
+                                               : 0) &&
               plan->workspace <= limits->workspace,
           "%s: %zu bytes", plan->name, plan->workspace);
     CHECK(splitk->blocks == 0 ||

@@ -251,12 +251,18 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
     const int64_t part = (args->k + 16 * most - 1) / (16 * most) * 16;
     if (args->k == 0)
         return;
-    if (cc == 90 && args->k < 32) { /* one chain */
-        CHECK(plan->method == TILEMM__SGEMM_FITTED, "%s, invariant: %s", limits->cuda->name,
-              plan->name);
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[plan->variant];
+    const int strict = limits->math == TILEMM_MATH_FP32_STRICT;
+    if (cc == 90 && (strict ? args->k < 256 : args->k < 48 && args->k != 32)) { /* one chain */
+        const int is_tile = plan->method == TILEMM__SGEMM_FFMA && row->k == 16 &&
+                            plan->as.ffma.tiles.splits == 1 && plan->as.ffma.fringe.blocks == 0;
+        const int is_short = plan->method == TILEMM__SGEMM_SHORT && !strstr(plan->name, "tf32") &&
+                             (args->k <= 16 || row->m * row->n > 16 * row->threads);
+        CHECK((is_tile || is_short || plan->method == TILEMM__SGEMM_FITTED) && plan->workspace == 0,
+              "%s, invariant: %s", limits->cuda->name, plan->name);
         return;
     }
-    if (cc == 90 && limits->math != TILEMM_MATH_FP32_STRICT) {
+    if (cc == 90 && !strict) {
         check_invariant_from_planes(args, limits, plan);
         return;
     }

@@ -251,6 +251,12 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
         __syncthreads();
     }
 
+#pragma unroll
+    for (int i = 0; i < 4 * QM; i++)
+#pragma unroll
+        for (int j = 0; j < 4 * QN && !CHAINS; j++)
+            sum[i][j] += 0.0f; /* no -0 */
+
     /* Store the elements that no other tile has. */
     const bool whole = problem.splits == 1;
     const float alpha = whole ? args.alpha : 1.0f, beta = whole ? args.beta : 0.0f;

@@ -520,6 +520,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
         multiply_steps<S, WHOLE_TILES>(sum, total, to_ms, to_ns, depth0, steps, ring, at_m, at_n);
     else
         multiply_steps<S, ANY_TILES>(sum, total, to_ms, to_ns, depth0, steps, ring, at_m, at_n);
+#pragma unroll
+    for (int i = 0; i < 4 * S::QM; i++)
+#pragma unroll
+        for (int j = 0; j < 4 * S::QN && !S::CHAIN; j++)
+            sum[i][j] += 0.0f; /* no -0 */
     if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
     store_tile<S>(S::CHAIN == 1 ? total : sum, problem, place, ring, group, m, n);

@@ -282,6 +282,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_fitted_t &proble
         if (more)
             __syncthreads(); /* the stage is read */
     }
+#pragma unroll
+    for (int i = 0; i < T; i++)
+#pragma unroll
+        for (int j = 0; j < T; j++)
+            sum[i][j] += 0.0f; /* no -0 */
     store<T, A_ALONG_K, B_ALONG_K>(sum, problem, stages);
 #endif
 }

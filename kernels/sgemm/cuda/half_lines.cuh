@@ -116,17 +116,26 @@ typedef struct {
     return near * 4 >= asked ? TILEMM__SGEMM_CARRY_HALF : TILEMM__SGEMM_CARRY_NONE;
 }
 
-/* The same of a line that four lanes have, after `k` of its part. */
-[[maybe_unused]] static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line,
-                                                                          int k)
+/* What four lanes have of a line together: how many numbers were near, and the largest |h|. */
+[[maybe_unused]] static __device__ __forceinline__ void half_gather(const half_line_t &line,
+                                                                    int &near, unsigned &most)
 {
-    int near = half_count(line.near);
-    unsigned most = max(line.most & 0x7fff, line.most >> 16 & 0x7fff);
+    near = half_count(line.near);
+    most = max(line.most & 0x7fff, line.most >> 16 & 0x7fff);
 #pragma unroll
     for (int apart = 1; apart < 4; apart *= 2) {
         near += __shfl_xor_sync(~0u, near, apart);
         most = max(most, __shfl_xor_sync(~0u, most, apart));
     }
+}
+
+/* The class of such a line, after `k` of its part. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line,
+                                                                          int k)
+{
+    int near;
+    unsigned most;
+    half_gather(line, near, most);
     return half_class(line.scale, near, half_asked(k), most);
 }
 

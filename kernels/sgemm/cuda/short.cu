@@ -181,8 +181,9 @@ struct ffma_t : tile_t<ROWS * WARPS_M, 32 * COLUMNS * WARPS_N, WARPS_M * WARPS_N
     static __device__ __forceinline__ void store_all(const part_t &part, float *, int warp,
                                                      int lane, const sums_t &total)
     {
-        store<ROWS, COLUMNS>(part_from(part, row(warp), column(warp, lane)),
-                             [&](int i, int j) { return total[i][j]; });
+        store<ROWS, COLUMNS>(part_from(part, row(warp), column(warp, lane)), [&](int i, int j) {
+            return total[i][j] + 0.0f; /* no -0 */
+        });
     }
 };
 

@@ -1,5 +1,5 @@
 /* warp.h - invariant products in tiles of a warp, for few tiles, and few rows or columns: the
- * struct that the kernels take, and the launcher. Needs no CUDA header.
+ * struct that the kernels take, and the launchers. Needs no CUDA header.
  *
  * The planes and sums are those of half_sm90.cu and invariant_sm90.cu, whose rules are in
  * doc/numerics.md: the bits of an element are the same by each.
@@ -25,7 +25,11 @@ enum {
  * many as warps or fewer; and of what these do not carry BF16 planes of `parts` parts of k_part.
  * With splits > 1 a block has the BF16 planes of parts_split of these parts, whose sums, alpha and
  * beta left out, go to partial[part * batch_count * m * n + i * partial_m + j * partial_n], matrix
- * by matrix. k_half and k_part are multiples of TILEMM__SGEMM_WARP_K. */
+ * by matrix. k_half and k_part are multiples of TILEMM__SGEMM_WARP_K.
+ *
+ * For a team a tile has `splits` blocks, and slots_log2, parts_split and stages are not used. If
+ * `half`, splits and parts_half are 4, and the blocks have a part each of either planes at a time.
+ * Else splits is `parts`, 2 or more, and each part's sums go to `partial`. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int64_t c_m, c_n;
@@ -47,8 +51,9 @@ typedef struct {
 extern "C" {
 #endif
 
-/* Queues on `stream` (a cudaStream_t) and returns a cudaError_t. */
+/* They queue on `stream` (a cudaStream_t) and return a cudaError_t. */
 int tilemm__sgemm_warp_launch(const tilemm__sgemm_warp_t *problem, void *stream);
+int tilemm__sgemm_team_launch(const tilemm__sgemm_warp_t *problem, void *stream);
 
 #ifdef __cplusplus
 }
