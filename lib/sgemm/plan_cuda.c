@@ -350,13 +350,12 @@ static int is_beyond_memory(const tilemm__sgemm_args_t *args)
  */
 
 /* Whether an invariant product is one chain of multiply-adds: in strict mode before k is cut into
- * parts, and where a step of the tensor cores, of 32 of k, would be the better part zeros. */
+ * parts; else while tensor cores are no faster, which take 32 of k at a time, on small matrices. */
 static int is_one_chain(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
-    enum { STEP = 32, SHORT_K = 48, SHORT_STRICT_K = 256 };
-    return limits->cuda->cc == 90 &&
-           (limits->math == TILEMM_MATH_FP32_STRICT ? args->k < SHORT_STRICT_K
-                                                    : args->k < SHORT_K && args->k != STEP);
+    enum { SHORT_K = 64, SHORT_STRICT_K = 256 };
+    const int strict = limits->math == TILEMM_MATH_FP32_STRICT;
+    return limits->cuda->cc == 90 && args->k < (strict ? SHORT_STRICT_K : SHORT_K);
 }
 
 /* k, the device and the mode decide which families have an invariant product, all of whose kernels

@@ -5,6 +5,8 @@
 #include "candidates_cuda.h"
 #include "exchange.h"
 
+#include <math.h>
+
 enum {
     FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
     TEAM_FIRST = TILEMM__sgemm_team_sm90_32x8_nn,
@@ -43,10 +45,10 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
     const int64_t parts_half = tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
     const int64_t parts = tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
     const int slots_log2 = slots_log2_of(half ? parts_half : parts), slots = 1 << slots_log2;
-    const int64_t tiles_n = tilemm__div_up(e.n, row->n);
-    const int64_t tiles_m = tilemm__div_up(e.m, row->m * (team ? 1 : WARPS / slots));
-    const double per_matrix = (double)tiles_m * (double)tiles_n;
-    const double blocks = per_matrix * (double)e.batch_count;
+    const int64_t tiles_m = tilemm__div_up(e.m, row->m);
+    const double per_matrix = (double)tiles_m * (double)tilemm__div_up(e.n, row->n);
+    const double tiles = per_matrix * (double)e.batch_count;
+    const double blocks = team ? tiles : ceil(tiles * slots / WARPS);
     const double partial = tilemm__sgemm_elements_of_c(args) * sizeof(float) * (double)parts;
     const int has_room = partial <= (double)limits->workspace && tilemm__sgemm_may_divide_k(limits);
     int64_t splits = 1, parts_split = parts;
@@ -56,7 +58,7 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
         parts_split = parts_split_of(parts, slots, blocks, limits);
     if (!team)
         splits = tilemm__div_up(parts, parts_split);
-    if (blocks * (double)splits > (double)most ||
+    if (tiles * (double)splits > (double)most ||
         (team && (half ? splits != TEAMS : splits == 1 || !has_room)))
         return (tilemm__sgemm_warp_t){.blocks = 0};
     return (tilemm__sgemm_warp_t){
@@ -76,9 +78,10 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
         .parts_split = (int)parts_split,
         .partial_m = exchange ? 1 : args->n,
         .partial_n = exchange ? args->n : 1,
-        .tiles_n = (unsigned)tiles_n,
+        .tiles_m = (unsigned)tiles_m,
         .per_matrix = (unsigned)per_matrix,
-        .by_tiles_n = tilemm__division_by((unsigned)tiles_n),
+        .tiles = (unsigned)tiles,
+        .by_tiles_m = tilemm__division_by((unsigned)tiles_m),
         .by_per_matrix = tilemm__division_by((unsigned)per_matrix),
         .by_splits = tilemm__division_by((unsigned)splits),
         .blocks = (unsigned)(blocks * (double)splits),

@@ -222,7 +222,7 @@ static void try_kernels(rng_t *rng)
             const int64_t k = is_team   ? team_k(rng, i)
                               : half    ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
                               : is_long ? rng_range(rng, 128, LEAST_K_OF_HALF - 1)
-                                        : rng_range(rng, 48, 127);
+                                        : rng_range(rng, 64, 127);
             const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most), k};
             const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size,
                                           i % 2 ? -1.5f : 1.0f, i % 2 ? 0.75f : 0.0f);
@@ -246,8 +246,8 @@ static void try_kernels(rng_t *rng)
 /* One capture, operands of every kind. */
 static void try_graphs(rng_t *rng)
 {
-    static const int64_t sizes[][3] = {
-        {1500, 1400, 500}, {700, 520, 1000}, {2600, 2500, 700}, {20, 900, 2000}, {60, 70, 40}};
+    static const int64_t sizes[][3] = {{1500, 1400, 500}, {700, 520, 1000}, {2600, 2500, 700},
+                                       {20, 900, 2000},   {60, 70, 140},    {50, 40, 9000}};
     for (int s = test_quick() ? 3 : 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
         const gemm_t g = gemm_by_bits(s, sizes[s], 1.0f, 0.0f);
         product_t p = product_of(&g);

@@ -10,7 +10,7 @@
 /* Whether the tensor cores leave so short a k to multiply-adds. */
 static inline int is_one_chain(int64_t k)
 {
-    return k < 48 && k != 32;
+    return k < 64;
 }
 
 /* A chain of multiply-adds over a part of k. */

@@ -253,7 +253,7 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
         return;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[plan->variant];
     const int strict = limits->math == TILEMM_MATH_FP32_STRICT;
-    if (cc == 90 && (strict ? args->k < 256 : args->k < 48 && args->k != 32)) { /* one chain */
+    if (cc == 90 && args->k < (strict ? 256 : 64)) { /* one chain */
         const int is_tile = plan->method == TILEMM__SGEMM_FFMA && row->k == 16 &&
                             plan->as.ffma.tiles.splits == 1 && plan->as.ffma.fringe.blocks == 0;
         const int is_short = plan->method == TILEMM__SGEMM_SHORT && !strstr(plan->name, "tf32") &&

@@ -53,8 +53,7 @@ struct __align__(16) shared_t
 
 /* What a block has. */
 typedef struct {
-    place_t place;
-    int rows, columns; /* that exist */
+    tile_t tile;
     operand_t a, b;
     float *rings; /* all warps' steps */
 } block_t;
@@ -89,7 +88,7 @@ static __device__ __forceinline__ void for_elements(const block_t &block,
     for (int i = 0; i < S::OF_THREAD; i++) {
         const int index = index_of<S>(i);
         const int row = row_at<S>(index), column = column_at<S>(index);
-        if (index < S::ELEMENTS && row < block.rows && column < block.columns)
+        if (index < S::ELEMENTS && row < block.tile.rows && column < block.tile.columns)
             do_element(i, row, column);
     }
 }
@@ -107,7 +106,8 @@ static __device__ __forceinline__ void find_largest(const block_t &block, shared
     for (int i = 0; i < S::OF_WARP; i++) {
         const int line = warp + i * S::WARPS, column = line - S::M;
         const bool is_row = line < S::M;
-        const bool exists = k < end && (is_row ? line < block.rows : column < block.columns);
+        const bool exists =
+            k < end && (is_row ? line < block.tile.rows : column < block.tile.columns);
         const float *const from =
             is_row ? block.a.from + (S::A_K ? line * block.a.ld + k : k * block.a.ld + line)
                    : block.b.from + (S::B_K ? column * block.b.ld + k : k * block.b.ld + column);
@@ -378,7 +378,7 @@ static __device__ __forceinline__ bool multiply_half(const problem_t &problem, c
         if (!is_carried(shared, row, column))
             left = true;
         else if (is_own<S>(i))
-            store(problem, block.place, row, column,
+            store(problem, block.tile, row, column,
                   cluster_sum<PARTS>(&shared.total[index_of<S>(i)], PARTS));
     });
     left = __syncthreads_or(left);
@@ -425,7 +425,7 @@ static __device__ __forceinline__ void multiply_left(const problem_t &problem, c
     }
     for_elements<S>(block, [&](int i, int row, int column) {
         if (is_own<S>(i) && !is_carried(shared, row, column))
-            store(problem, block.place, row, column, sum[i]);
+            store(problem, block.tile, row, column, sum[i]);
     });
 }
 
@@ -437,7 +437,7 @@ multiply_split(const problem_t &problem, const block_t &block, shared_t<S> &shar
     totals_t<S> total;
     multiply_bf16(problem, block, shared, part, total);
     for_elements<S>(block, [&](int i, int row, int column) {
-        *partial_of(problem, block.place, row, column, part) = total[i];
+        *partial_of(problem, block.tile, row, column, part) = total[i];
     });
 }
 
@@ -448,13 +448,9 @@ static __device__ __forceinline__ void body(const problem_t &problem)
     shared_t<S> &shared = *(shared_t<S> *)memory;
     const unsigned tile = divided(blockIdx.x, problem.by_splits);
     wait_for_previous();
-    block_t block;
-    block.place = locate_tile(problem, tile, S::M, S::N);
-    block.rows = (int)min(problem.args.m - block.place.m, (int64_t)S::M);
-    block.columns = (int)min(problem.args.n - block.place.n, (int64_t)S::N);
-    block.a = rows_of<S>(problem, block.place, block.rows);
-    block.b = columns_of<S>(problem, block.place, block.columns);
-    block.rings = (float *)(&shared + 1);
+    const tile_t own = locate_tile<S>(problem, tile, true);
+    const block_t block = {own, rows_of<S>(problem, own), columns_of<S>(problem, own),
+                           (float *)(&shared + 1)};
     if (!problem.half)
         multiply_split(problem, block, shared, (int)(blockIdx.x - tile * problem.splits));
     else if (multiply_half(problem, block, shared))

@@ -21,7 +21,7 @@ enum {
 
 /* C, or C' with the operands exchanged: element (i, j) is c[i * c_m + j * c_n], and args.ldc is not
  * used. 2^slots_log2 warps of a block have a tile, and take turns at its parts of k; the others
- * have the tiles below it. If `half`, there are FP16 planes of parts_half parts of k_half first, as
+ * have the tiles after it. If `half`, there are FP16 planes of parts_half parts of k_half first, as
  * many as warps or fewer; and of what these do not carry BF16 planes of `parts` parts of k_part.
  * With splits > 1 a block has the BF16 planes of parts_split of these parts, whose sums, alpha and
  * beta left out, go to partial[part * batch_count * m * n + i * partial_m + j * partial_n], matrix
@@ -41,8 +41,8 @@ typedef struct {
     int splits, parts_split;
     float *partial; /* if splits > 1 */
     int64_t partial_m, partial_n;
-    unsigned tiles_n, per_matrix; /* of blocks, in a row of these, in a matrix */
-    tilemm__division_t by_tiles_n, by_per_matrix, by_splits;
+    unsigned tiles_m, per_matrix, tiles; /* in a column of these, in a matrix, in all */
+    tilemm__division_t by_tiles_m, by_per_matrix, by_splits;
     unsigned blocks;
     int stages; /* for which a warp has shared memory: STAGES, or the steps of a part */
 } tilemm__sgemm_warp_t;

@@ -27,6 +27,7 @@ struct __align__(16) shared_t
     static const int PITCH = S::N + 1; /* of a tile of sums, which lies where steps were */
     static_assert(S::M * PITCH <= S::STEP, "the first step has room for it");
     float sums[WARPS][S::M * PITCH]; /* of parts before, each tile's */
+    tile_t tiles[WARPS];
     unsigned char part_rows[WARPS][S::M], part_columns[WARPS][S::N]; /* classes of a warp's part */
     unsigned char rows[WARPS][S::M], columns[WARPS][S::N];           /* the least of a tile's */
 };
@@ -199,31 +200,30 @@ static __device__ __forceinline__ void end_part(part_t<S, bf16_t> &part, const o
 
 /* What a block has: its tiles, and of the warp the tile, its slot, and the operands' lines. */
 typedef struct {
-    int groups_log2, group, slot; /* tiles below each other; the warp's */
-    place_t place;                /* of the block */
-    int rows, columns;            /* that exist */
+    int tiles, group, slot; /* the warp's tile, of these */
     operand_t a, b;
     float *rings; /* all warps' steps */
     int ring;     /* words of a warp's */
 } block_t;
 
+/* Block number `number` of those that have tiles. */
 template <typename S>
-static __device__ __forceinline__ block_t locate(const problem_t &problem, unsigned tile,
-                                                 float *rings)
+static __device__ __forceinline__ block_t locate(const problem_t &problem, shared_t<S> &shared,
+                                                 unsigned number)
 {
     const int warp = (int)threadIdx.x / 32;
     block_t block;
-    block.groups_log2 = WARPS_LOG2 - problem.slots_log2;
+    block.tiles = WARPS >> problem.slots_log2;
     block.group = warp >> problem.slots_log2;
     block.slot = warp & ((1 << problem.slots_log2) - 1);
-    block.place = locate_tile(problem, tile, S::M << block.groups_log2, S::N);
-    block.rows = (int)min(problem.args.m - block.place.m, (int64_t)S::M << block.groups_log2);
-    block.columns = (int)min(problem.args.n - block.place.n, (int64_t)S::N);
-    place_t own = block.place; /* an address, if no line is there */
-    own.m += min(block.group * S::M, block.rows - 1);
-    block.a = rows_of<S>(problem, own, min(block.rows - block.group * S::M, S::M));
-    block.b = columns_of<S>(problem, own, block.columns);
-    block.rings = rings;
+    const unsigned tile = number * block.tiles + block.group;
+    const bool exists = tile < problem.tiles; /* else an address, and no lines */
+    const tile_t own = locate_tile<S>(problem, exists ? tile : problem.tiles - 1, exists);
+    if (threadIdx.x % 32 == 0 && block.slot == 0)
+        shared.tiles[block.group] = own;
+    block.a = rows_of<S>(problem, own);
+    block.b = columns_of<S>(problem, own);
+    block.rings = (float *)(&shared + 1);
     block.ring = problem.stages * S::STEP;
     return block;
 }
@@ -247,23 +247,23 @@ static __device__ __forceinline__ void multiply_round(const problem_t &problem,
     __syncthreads();
 }
 
-/* Call do_element(row, column, sums) for each element of the block that exists; `sums` are a ring
- * apart, a part's each. Neighbouring threads have neighbours in C's memory. */
+/* Call do_element(group, row, column, sums) for each element of the block's tiles that exists;
+ * `sums` are a ring apart, a part's each. Neighbouring threads have neighbours in C's memory. */
 template <typename S, typename DO_ELEMENT>
 static __device__ __forceinline__ void for_elements(const problem_t &problem, const block_t &block,
+                                                    const shared_t<S> &shared,
                                                     const DO_ELEMENT &do_element)
 {
-    const int rows_log2 = S::M_LOG2 + block.groups_log2, rows = 1 << rows_log2;
     const bool by_rows = problem.c_n == 1;
-    const int count = by_rows ? block.rows * S::N : block.columns << rows_log2;
-    for (int i = (int)threadIdx.x; i < count; i += THREADS) {
-        const int row = by_rows ? i / S::N : i & (rows - 1);
-        const int column = by_rows ? i % S::N : i >> rows_log2;
+    for (int i = (int)threadIdx.x; i < block.tiles * S::M * S::N; i += THREADS) {
+        const int group = i / (S::M * S::N), inside = i % (S::M * S::N);
+        const int row = by_rows ? inside / S::N : inside % S::M;
+        const int column = by_rows ? inside % S::N : inside / S::M;
         /* The warps of a tile follow each other. */
-        if (row < block.rows && column < block.columns)
-            do_element(row, column,
-                       block.rings + ((row / S::M) << problem.slots_log2) * block.ring +
-                           row % S::M * shared_t<S>::PITCH + column);
+        if (row < shared.tiles[group].rows && column < shared.tiles[group].columns)
+            do_element(group, row, column,
+                       block.rings + (group << problem.slots_log2) * block.ring +
+                           row * shared_t<S>::PITCH + column);
     }
 }
 
@@ -283,7 +283,7 @@ template <typename S>
 static __device__ __forceinline__ void least_classes(const problem_t &problem, const block_t &block,
                                                      shared_t<S> &shared, int parts)
 {
-    for (int i = (int)threadIdx.x; i < (S::M + S::N) << block.groups_log2; i += THREADS) {
+    for (int i = (int)threadIdx.x; i < (S::M + S::N) * block.tiles; i += THREADS) {
         const int group = i / (S::M + S::N), line = i % (S::M + S::N);
         unsigned least = TILEMM__SGEMM_CARRY_DENSE;
         for (int slot = 0; slot < parts; slot++) {
@@ -299,11 +299,10 @@ static __device__ __forceinline__ void least_classes(const problem_t &problem, c
 }
 
 template <typename S>
-static __device__ __forceinline__ bool is_carried(const shared_t<S> &shared, int row, int column)
+static __device__ __forceinline__ bool is_carried(const shared_t<S> &shared, int group, int row,
+                                                  int column)
 {
-    const int group = row / S::M;
-    return shared.rows[group][row % S::M] + shared.columns[group][column] >=
-           TILEMM__SGEMM_CARRY_LEAST;
+    return shared.rows[group][row] + shared.columns[group][column] >= TILEMM__SGEMM_CARRY_LEAST;
 }
 
 /* Returns whether these planes do not carry some element of the block. */
@@ -315,9 +314,9 @@ static __device__ __forceinline__ bool multiply_half(const problem_t &problem, c
     bool left = false;
     multiply_round<S, fp16_t>(problem, block, shared, 0, parts, problem.k_half);
     least_classes(problem, block, shared, parts);
-    for_elements<S>(problem, block, [&](int row, int column, const float *sums) {
-        if (is_carried(shared, row, column))
-            store(problem, block.place, row, column, sum_of(block, sums, parts, 0.0f));
+    for_elements(problem, block, shared, [&](int group, int row, int column, const float *sums) {
+        if (is_carried(shared, group, row, column))
+            store(problem, shared.tiles[group], row, column, sum_of(block, sums, parts, 0.0f));
         else
             left = true;
     });
@@ -337,21 +336,23 @@ static __device__ __forceinline__ void multiply_bf16(const problem_t &problem, c
     for (int part = first; part < end; part += 1 << problem.slots_log2) {
         const int count = min(1 << problem.slots_log2, end - part);
         multiply_round<S, bf16_t>(problem, block, shared, part, end, problem.k_part);
-        for_elements<S>(problem, block, [&](int row, int column, const float *sums) {
+        const auto take_sum = [&](int group, int row, int column, const float *sums) {
+            const tile_t &tile = shared.tiles[group];
             if (problem.splits > 1) {
-                float *const to = partial_of(problem, block.place, row, column, part);
+                float *const to = partial_of(problem, tile, row, column, part);
                 for (int slot = 0; slot < count; slot++)
                     to[slot * elements_of_c(problem)] = sums[slot * block.ring];
                 return;
             }
-            float &before = shared.sums[row / S::M][row % S::M * shared_t<S>::PITCH + column];
+            float &before = shared.sums[group][row * shared_t<S>::PITCH + column];
             const float sum =
                 problem.parts == 1 ? *sums : sum_of(block, sums, count, part > 0 ? before : 0.0f);
             if (part + count < end)
                 before = sum;
-            else if (!problem.half || !is_carried(shared, row, column))
-                store(problem, block.place, row, column, sum);
-        });
+            else if (!problem.half || !is_carried(shared, group, row, column))
+                store(problem, tile, row, column, sum);
+        };
+        for_elements(problem, block, shared, take_sum);
         __syncthreads();
     }
 }
@@ -361,11 +362,11 @@ static __device__ __forceinline__ void body(const problem_t &problem)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
-    const unsigned tile = divided(blockIdx.x, problem.by_splits);
+    const unsigned number = divided(blockIdx.x, problem.by_splits);
     wait_for_previous();
-    const block_t block = locate<S>(problem, tile, (float *)(&shared + 1));
+    const block_t block = locate<S>(problem, shared, number);
     if (!problem.half || multiply_half<S>(problem, block, shared))
-        multiply_bf16<S>(problem, block, shared, (int)(blockIdx.x - tile * problem.splits));
+        multiply_bf16<S>(problem, block, shared, (int)(blockIdx.x - number * problem.splits));
 }
 
 /* ---- variants ------------------------------------------------------------------------------- */

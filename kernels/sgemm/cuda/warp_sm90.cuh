@@ -41,8 +41,7 @@ template <int M_TILES_, int N_TILES_, bool A_K_, bool B_K_>
 struct shape_t {
     static const int M_TILES = M_TILES_, N_TILES = N_TILES_;
     static const bool A_K = A_K_, B_K = B_K_;
-    static const int M = 16 * M_TILES, N = 8 * N_TILES, M_LOG2 = M == 32 ? 5 : 4;
-    static_assert(M == 1 << M_LOG2, "its logarithm");
+    static const int M = 16 * M_TILES, N = 8 * N_TILES;
     static const int A_LINES = M / 8, B_LINES = N / 8;
     static const int WORDS_A = tilemm__warp_words(M, A_K); /* of a step */
     static const int STEP = WORDS_A + tilemm__warp_words(N, B_K);
@@ -361,52 +360,55 @@ multiply_smaller(accumulators_t<S> &q, const planes_t<P, S::A_LINES> &a,
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-/* Where a tile begins. */
+/* Where a tile begins, and what there is of it. */
 typedef struct {
     int64_t m, n;
     unsigned matrix;
-} place_t;
+    int rows, columns;
+} tile_t;
 
-/* Tile number `tile`, of those that have `rows` rows and `columns` columns. */
-[[maybe_unused]] static __device__ __forceinline__ place_t locate_tile(const problem_t &problem,
-                                                                       unsigned tile, int rows,
-                                                                       int columns)
+/* Tile number `number`, or none of its elements. Tiles below each other have numbers that follow
+ * each other, and read the same columns of op(B). */
+template <typename S>
+static __device__ __forceinline__ tile_t locate_tile(const problem_t &problem, unsigned number,
+                                                     bool exists)
 {
-    const unsigned matrix = divided(tile, problem.by_per_matrix);
-    const unsigned inside = tile - matrix * problem.per_matrix;
-    const unsigned row = divided(inside, problem.by_tiles_n);
-    return {(int64_t)row * rows, (int64_t)(inside - row * problem.tiles_n) * columns, matrix};
+    const unsigned matrix = divided(number, problem.by_per_matrix);
+    const unsigned inside = number - matrix * problem.per_matrix;
+    const unsigned column = divided(inside, problem.by_tiles_m);
+    const int64_t m = (int64_t)(inside - column * problem.tiles_m) * S::M;
+    const int64_t n = (int64_t)column * S::N;
+    return {m, n, matrix, exists ? (int)min(problem.args.m - m, (int64_t)S::M) : 0,
+            exists ? (int)min(problem.args.n - n, (int64_t)S::N) : 0};
 }
 
-/* The lines of op(A), or op(B), of a warp's tile that begins there, `lines` of which exist. */
+/* The lines of op(A), and of op(B), of a tile. */
 template <typename S>
-static __device__ __forceinline__ operand_t rows_of(const problem_t &problem, const place_t &place,
-                                                    int lines)
+static __device__ __forceinline__ operand_t rows_of(const problem_t &problem, const tile_t &tile)
 {
     const tilemm__sgemm_args_t &args = problem.args;
     const float *const a =
-        args.a_array ? args.a_array[place.matrix] : args.a + place.matrix * args.stride_a;
-    return {a + place.m * (S::A_K ? args.lda : 1), args.lda, lines, problem.wide_a != 0};
+        args.a_array ? args.a_array[tile.matrix] : args.a + tile.matrix * args.stride_a;
+    return {a + tile.m * (S::A_K ? args.lda : 1), args.lda, tile.rows, problem.wide_a != 0};
 }
 
 template <typename S>
-static __device__ __forceinline__ operand_t columns_of(const problem_t &problem,
-                                                       const place_t &place, int lines)
+static __device__ __forceinline__ operand_t columns_of(const problem_t &problem, const tile_t &tile)
 {
     const tilemm__sgemm_args_t &args = problem.args;
     const float *const b =
-        args.b_array ? args.b_array[place.matrix] : args.b + place.matrix * args.stride_b;
-    return {b + place.n * (S::B_K ? args.ldb : 1), args.ldb, lines, problem.wide_b != 0};
+        args.b_array ? args.b_array[tile.matrix] : args.b + tile.matrix * args.stride_b;
+    return {b + tile.n * (S::B_K ? args.ldb : 1), args.ldb, tile.columns, problem.wide_b != 0};
 }
 
 /* Store an element of C. */
 [[maybe_unused]] static __device__ __forceinline__ void
-store(const problem_t &problem, const place_t &place, int row, int column, float sum)
+store(const problem_t &problem, const tile_t &tile, int row, int column, float sum)
 {
     const tilemm__sgemm_args_t &args = problem.args;
     float *const c =
-        args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
-    epilogue_store(c + (place.m + row) * problem.c_m + (place.n + column) * problem.c_n, sum,
+        args.c_array ? args.c_array[tile.matrix] : args.c + tile.matrix * args.stride_c;
+    epilogue_store(c + (tile.m + row) * problem.c_m + (tile.n + column) * problem.c_n, sum,
                    args.alpha, args.beta);
 }
 
@@ -418,11 +420,11 @@ store(const problem_t &problem, const place_t &place, int row, int column, float
 }
 
 [[maybe_unused]] static __device__ __forceinline__ float *
-partial_of(const problem_t &problem, const place_t &place, int row, int column, int part)
+partial_of(const problem_t &problem, const tile_t &tile, int row, int column, int part)
 {
     return problem.partial + part * elements_of_c(problem) +
-           (int64_t)place.matrix * problem.args.m * problem.args.n +
-           (place.m + row) * problem.partial_m + (place.n + column) * problem.partial_n;
+           (int64_t)tile.matrix * problem.args.m * problem.args.n +
+           (tile.m + row) * problem.partial_m + (tile.n + column) * problem.partial_n;
 }
 
 /* An element of a part of k by a chain of multiply-adds. */
