@@ -79,6 +79,26 @@ static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int 
                  : "memory");
 }
 
+/* Copy a run of bytes to shared memory, or from there. The bytes and both addresses are multiples of
+ * 16. */
+static __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned bytes,
+                                                 uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];"
+                 :
+                 : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+
+static __device__ __forceinline__ void bulk_store(void *to, const void *from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :
+                 : "l"(to), "r"(shared_address(from)), "r"(bytes)
+                 : "memory");
+}
+
 /* Wait until the stores that this thread has started have read shared memory. */
 static __device__ __forceinline__ void tensor_wait_read(void)
 {

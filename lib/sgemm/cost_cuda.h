@@ -12,6 +12,7 @@
 #include "kernels/sgemm/cuda/skinny.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
+#include "kernels/sgemm/cuda/packed.h"
 #include "kernels/sgemm/cuda/warp.h"
 #include "kernels/sgemm/variants.h"
 #include "lib/traits.h"
@@ -53,6 +54,10 @@ double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *pla
 
 /* The cycles that a kernel for a matrix and a vector takes. */
 double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
+                                     const tilemm__cuda_traits_t *traits);
+
+/* The cycles that a kernel for batches without gaps takes. */
+double tilemm__sgemm_packed_estimate(const tilemm__sgemm_packed_t *plan,
                                      const tilemm__cuda_traits_t *traits);
 
 /* The cycles that a kernel for tiles of a warp, or of a team of warps, takes. */

@@ -20,6 +20,7 @@ enum {
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     WARP_FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
+    PACKED_FIRST = TILEMM__sgemm_packed_sm90_4x4_nn,
     PLANES_FIRST = TILEMM__sgemm_zero_sm75,
     HALF_PLANES_FIRST = TILEMM__sgemm_half_planes_sm90_128x128x64,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
@@ -368,6 +369,7 @@ static void try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits
         tilemm__sgemm_try_ffma(args, limits, best);
         tilemm__sgemm_try_fitted(args, limits, best);
         tilemm__sgemm_try_short(args, limits, best);
+        tilemm__sgemm_try_packed(args, limits, best);
     } else if (limits->cuda->cc != 90 || limits->math == TILEMM_MATH_FP32_STRICT ||
                args->k > MOST_K) {
         tilemm__sgemm_try_ffma(args, limits, best);
@@ -386,6 +388,8 @@ static void fill(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limit
         tilemm__sgemm_fill_half_planes(args, limits, choice, plan);
     else if (choice->variant >= PLANES_FIRST)
         tilemm__sgemm_fill_planes(args, limits, choice, plan);
+    else if (choice->variant >= PACKED_FIRST)
+        tilemm__sgemm_fill_packed(args, limits, choice, plan);
     else if (choice->variant >= WARP_FIRST)
         tilemm__sgemm_fill_warp(args, limits, choice, plan);
     else if (choice->variant >= FUSED_FIRST)
@@ -432,6 +436,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     tilemm__sgemm_try_short(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);
     tilemm__sgemm_try_slicek(args, limits, &best);
+    tilemm__sgemm_try_packed(args, limits, &best);
     if ((best.variant < SKINNY_FIRST || best.variant >= SHORT_FIRST) &&
         !(is_skinny(args) && !*limits->variant))
         tilemm__sgemm_try_planes(args, limits, &best);

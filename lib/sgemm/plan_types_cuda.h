@@ -12,6 +12,7 @@
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/half_parts.h"
 #include "kernels/sgemm/cuda/half_planes.h"
+#include "kernels/sgemm/cuda/packed.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/rest.h"
 #include "kernels/sgemm/cuda/short.h"
@@ -30,6 +31,7 @@ typedef enum {
     TILEMM__SGEMM_SLICEK,      /* the same in small tiles whose k is shared out among warps */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
     TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
+    TILEMM__SGEMM_PACKED,      /* the same for batches of small matrices without gaps */
     TILEMM__SGEMM_SHORT,       /* the same for a short k, or memory that is not aligned */
     TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes or TF32 made in the kernel */
     TILEMM__SGEMM_PLANES,      /* tensor cores, FP16 planes made by a pass */
@@ -138,6 +140,7 @@ typedef struct {
         tilemm__sgemm_planes_cuda_plan_t planes;
         tilemm__sgemm_half_plan_t half;
         tilemm__sgemm_warp_plan_t warp;
+        tilemm__sgemm_packed_t packed;
     } as;
 } tilemm__sgemm_cuda_plan_t;
 

@@ -10,7 +10,7 @@
 enum {
     FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
     TEAM_FIRST = TILEMM__sgemm_team_sm90_32x8_nn,
-    END = TILEMM__sgemm_zero_sm75,
+    END = TILEMM__sgemm_packed_sm90_4x4_nn,
     WARPS = TILEMM__SGEMM_WARP_WARPS,
     BLOCKS = 4, /* to a multiprocessor, among which parts of k are shared out */
     TEAMS = 4   /* of a cluster, each with a part of FP16 planes */

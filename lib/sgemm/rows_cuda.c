@@ -44,6 +44,7 @@
 /* facet: steps of a warp in a round. */
 #define TEAM(row, trans_a, trans_b, m, n, warps, each, blocks)                                     \
     ROW(#row, m, n, TILEMM__SGEMM_WARP_K, 32 * (warps), blocks, 0, 0, each)
+#define PACKED(row, trans_a, trans_b, side, threads) ROW(#row, side, side, 1, threads, 1, 0, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
 #define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
@@ -62,14 +63,15 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                         TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
                             TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
                                 FUSED) TILEMM__SGEMM_WARP_ROWS(WARP) TILEMM__SGEMM_TEAM_ROWS(TEAM)
-                                TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(
-                                    HELPER) TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                    TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
-                                        TILEMM__SGEMM_HALF_PARTS_ROWS(HELPER)
-                                            TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                                TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                                    TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
-                                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                                TILEMM__SGEMM_PACKED_ROWS(PACKED) TILEMM__SGEMM_ZERO_ROWS(
+                                    HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                    TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                        TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
+                                            TILEMM__SGEMM_HALF_PARTS_ROWS(HELPER)
+                                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                        TILEMM__SGEMM_HALF_PLANES_ROWS(HALF_PLANES)
+                                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 enum {
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_16x256x32_nn,

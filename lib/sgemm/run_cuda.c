@@ -343,6 +343,9 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     case TILEMM__SGEMM_FITTED:
         error = tilemm__sgemm_fitted_launch(&plan.as.fitted, state->stream);
         break;
+    case TILEMM__SGEMM_PACKED:
+        error = tilemm__sgemm_packed_launch(&plan.as.packed, state->stream);
+        break;
     case TILEMM__SGEMM_SHORT:
         error = tilemm__sgemm_short_launch(&plan.as.short_k, state->stream);
         break;

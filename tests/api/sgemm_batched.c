@@ -40,8 +40,10 @@ static void point(operand_t *array, const operand_t *to, const int64_t *first, i
     operand_send(array);
 }
 
+enum { PACKED = -2 };
+
 /* A batch, by strides or by arrays of pointers, of operands that lie each `skip` floats behind an
- * aligned address, or ANYWHERE. */
+ * aligned address, or ANYWHERE; PACKED: aligned, and matrices without gaps between them. */
 static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch, int by_arrays,
                 int skip, rng_t *rng)
 {
@@ -57,7 +59,9 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
         if (o == 0 && rng_range(rng, 0, 3) == 0) /* inputs may overlap */
             stride[o] /= 3;
         count[o] = span[o] ? (batch - 1) * stride[o] + span[o] : 0;
-        const int backwards = rng_range(rng, 0, 2) == 0;
+        if (skip == PACKED)
+            stride[o] = span[o];
+        const int backwards = skip != PACKED && rng_range(rng, 0, 2) == 0;
         for (int64_t i = 0; i < batch; i++) {
             int64_t at = backwards ? batch - 1 - i : i;
             if (by_arrays && o == 0) /* in any order, and repeated */
@@ -67,7 +71,7 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
         if (backwards)
             stride[o] = -stride[o];
     }
-    place_operands(count, skip, rng);
+    place_operands(count, skip == PACKED ? 0 : skip, rng);
     for (int64_t i = 0; i < batch; i++) {
         gemm_fill_a(g, A.numbers + first[0][i], family, rng);
         gemm_fill_b(g, B.numbers + first[1][i], family, rng);
@@ -249,6 +253,22 @@ static void rare_kernels(rng_t *rng)
     }
 }
 
+/* Batches of small matrices without gaps, in whole groups and not; the kernel for them takes all
+ * but where k is a multiple of four. */
+static void packed_batches(rng_t *rng)
+{
+    tilemm_t ctx = forced_context("sgemm_packed_sm90_4x4");
+    for (int i = 0; i < (test_quick() ? 40 : 200); i++) {
+        const int64_t most = i % 4 ? 30 : 70;
+        const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most),
+                                rng_range(rng, 0, most / 4) * 4 + rng_range(rng, 1, 3)};
+        const gemm_t g = gemm_by_bits(i % 8, size, i % 3 ? 1.0f : -0.5f, i % 5 ? 0.0f : 0.5f);
+        tilemm_set_math(ctx, modes[i % MODES]);
+        run(ctx, &g, modes[i % MODES], rng_range(rng, 2, test_quick() ? 50 : MOST), 0, PACKED, rng);
+    }
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+}
+
 /* A batch of none succeeds; a batch gives the same bits in every run. */
 static void edges(tilemm_t ctx, rng_t *rng)
 {
@@ -291,8 +311,10 @@ int main(void)
             aligned_batches(ctx, &rng);
         edges(ctx, &rng);
     }
-    if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
+    if (TEST_BACKEND == TILEMM_BACKEND_CUDA) {
         rare_kernels(&rng);
+        packed_batches(&rng);
+    }
     free_operands();
     for (int o = 0; o < 3; o++)
         operand_free(&arrays[o]);

@@ -183,6 +183,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                      plan->as.skinny.product.k_split);
         break;
     case TILEMM__SGEMM_FITTED: check_fitted(args, plan); break;
+    case TILEMM__SGEMM_PACKED: check_packed(args, limits, plan); break;
     case TILEMM__SGEMM_VECTOR: check_vector(args, plan); break;
     case TILEMM__SGEMM_SLICEK: check_slicek(args, limits, plan); break;
     case TILEMM__SGEMM_SHORT: check_short(args, limits, plan); break;
@@ -258,8 +259,10 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
                             plan->as.ffma.tiles.splits == 1 && plan->as.ffma.fringe.blocks == 0;
         const int is_short = plan->method == TILEMM__SGEMM_SHORT && !strstr(plan->name, "tf32") &&
                              (args->k <= 16 || row->m * row->n > 16 * row->threads);
-        CHECK((is_tile || is_short || plan->method == TILEMM__SGEMM_FITTED) && plan->workspace == 0,
-              "%s, invariant: %s", limits->cuda->name, plan->name);
+        const int is_small =
+            plan->method == TILEMM__SGEMM_FITTED || plan->method == TILEMM__SGEMM_PACKED;
+        CHECK((is_tile || is_short || is_small) && plan->workspace == 0, "%s, invariant: %s",
+              limits->cuda->name, plan->name);
         return;
     }
     if (cc == 90 && !strict) {
@@ -504,9 +507,32 @@ static void check_choices(const tilemm__sgemm_args_t *args, const tilemm__limits
     }
 }
 
+/* A batch of small matrices without gaps. */
+static tilemm__sgemm_args_t packed_problem(void)
+{
+    const int64_t m = 1 + pick(50), n = 1 + pick(50), k = 1 + pick(60);
+    const int trans_a = pick(2), trans_b = pick(2);
+    return (tilemm__sgemm_args_t){.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .trans_a = trans_a,
+                                  .trans_b = trans_b,
+                                  .alpha = 2.0f,
+                                  .a = (const float *)(uintptr_t)(4096 + pick(8) / 7 * 4),
+                                  .b = (const float *)(uintptr_t)8192,
+                                  .c = (float *)(uintptr_t)16384,
+                                  .lda = trans_a ? m : k,
+                                  .ldb = trans_b ? k : n,
+                                  .ldc = n,
+                                  .stride_a = m * k,
+                                  .stride_b = k * n,
+                                  .stride_c = m * n,
+                                  .batch_count = 1 + pick(20000)};
+}
+
 int main(void)
 {
-    int keep = 0, staged = 0;
+    int keep = 0, staged = 0, packed = 0;
     for (int i = 0; i < 20000; i++)
         staged += check_staged();
     CHECK(staged > 1000, "only %d plans do not divide k", staged);
@@ -514,7 +540,7 @@ int main(void)
         keep += check_kept(i);
     CHECK(keep > 1000, "only %d plans keep planes", keep);
     for (int i = 0; i < 30000; i++) {
-        const tilemm__sgemm_args_t args = random_problem();
+        const tilemm__sgemm_args_t args = i % 8 == 7 ? packed_problem() : random_problem();
         const tilemm__limits_t limits = {
             .cuda = &gpus[pick(GPUS)],
             .math = (tilemm_math_t)pick(3),
@@ -528,6 +554,7 @@ int main(void)
         CHECK(is_planned, "%lld x %lld x %lld: no plan", (long long)args.m, (long long)args.n,
               (long long)args.k);
         check_plan(&args, &limits, &plan);
+        packed += plan.method == TILEMM__SGEMM_PACKED;
         if (limits.invariance != TILEMM_INVARIANCE_NONE)
             check_invariant(&args, &limits, &plan);
         tilemm__plan_sgemm_cuda(&args, &limits, &again);
@@ -535,6 +562,7 @@ int main(void)
               plan.name, again.name);
         check_choices(&args, &limits, &plan);
     }
+    CHECK(packed > 100, "only %d plans are for batches without gaps", packed);
     check_far_apart();
     return check_exit();
 }

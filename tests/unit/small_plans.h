@@ -54,6 +54,39 @@ static void check_fitted(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
           "%s: C is stored %d numbers at a time", plan->name, p->width_c);
 }
 
+/* Batches without gaps: a group of each operand is a run of bytes that the copy engine takes, and
+ * has a thread for each square of C; the groups are whole ones; threads find their places without
+ * divisions. */
+static void check_packed(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                         const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_packed_t *const p = &plan->as.packed;
+    const int64_t of[] = {args->m * args->k, args->k * args->n, args->m * args->n};
+    const uintptr_t at = (uintptr_t)args->a | (uintptr_t)args->b | (uintptr_t)args->c;
+    const int64_t lanes_m = tilemm__div_up(args->m, 4), lanes_n = tilemm__div_up(args->n, 4);
+    CHECK(args->stride_a == of[0] && args->stride_b == of[1] && args->stride_c == of[2] &&
+              args->lda * (args->trans_a ? args->k : args->m) == of[0] &&
+              args->ldb * (args->trans_b ? args->n : args->k) == of[1] && args->ldc == args->n &&
+              args->beta == 0 && at % 16 == 0,
+          "%s: has gaps", plan->name);
+    for (int i = 0; i < 3; i++)
+        CHECK(of[i] * p->together % 4 == 0, "%s: %lld numbers of %d matrices", plan->name,
+              (long long)of[i], p->together);
+    CHECK(p->lanes_m == lanes_m && p->lanes_n == lanes_n && p->together >= 1 &&
+              p->groups == args->batch_count / p->together && p->blocks >= 1 &&
+              p->blocks <= (p->groups > 1 ? p->groups : 1) && p->threads % 32 == 0 &&
+              p->threads >= lanes_m * lanes_n * p->together && p->threads <= 1024,
+          "%s: %u groups of %d, %u blocks of %u", plan->name, p->groups, p->together, p->blocks,
+          p->threads);
+    CHECK(p->shared <= limits->cuda->shared_per_block &&
+              p->shared >= (size_t)(p->together * (2 * (of[0] + of[1]) + of[2]) + 4 * args->k) * 4,
+          "%s: %zu bytes", plan->name, p->shared);
+    for (unsigned thread = 0; thread < p->threads; thread++) {
+        check_division(plan->name, p->by_lanes, thread, lanes_m * lanes_n);
+        check_division(plan->name, p->by_lanes_n, thread, lanes_n);
+    }
+}
+
 /* A short k: the tiles cover C or C', whose element (i, j) is where args says; blocks find their
  * places without divisions; the stages fit; copies are aligned; and FP32 mode has no long chains.
  */
@@ -62,7 +95,7 @@ static void check_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 {
     const tilemm__sgemm_short_t *const p = &plan->as.short_k;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
+    const int exchanged = p->args.exchanged != args->exchanged;
     const int64_t tiles_m = tilemm__div_up(p->args.m, row->m);
     const int64_t tiles_n = tilemm__div_up(p->args.n, row->n), matrix = tiles_m * tiles_n;
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
@@ -96,7 +129,7 @@ static void check_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_
 {
     const tilemm__sgemm_slicek_t *const p = &plan->as.slicek;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
+    const int exchanged = p->args.exchanged != args->exchanged;
     const int64_t tiles_n = tilemm__div_up(p->args.n, row->n);
     const int64_t matrix = tilemm__div_up(p->args.m, row->m) * tiles_n;
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);

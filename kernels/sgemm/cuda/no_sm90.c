@@ -7,6 +7,7 @@
 #include "align.h"
 #include "half_parts.h"
 #include "half_planes.h"
+#include "packed.h"
 #include "planes.h"
 #include "rest.h"
 #include "warp.h"
@@ -77,6 +78,12 @@ int tilemm__sgemm_half_planes_launch(const tilemm__sgemm_half_product_t *problem
 }
 
 int tilemm__sgemm_warp_launch(const tilemm__sgemm_warp_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_packed_launch(const tilemm__sgemm_packed_t *problem, void *stream)
 {
     (void)problem, (void)stream;
     return cudaErrorNotSupported;
