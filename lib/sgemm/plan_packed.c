@@ -73,7 +73,8 @@ static tilemm__sgemm_packed_t plan_of(const tilemm__sgemm_args_t *args, int vari
     if (p.threads <= (unsigned)row->threads && p.shared + RESERVED <= traits->shared_per_sm) {
         const int64_t room = tilemm__min(row->threads / p.threads,
                                          (int64_t)(traits->shared_per_sm / (p.shared + RESERVED)));
-        p.blocks = (unsigned)tilemm__min(tilemm__max(p.groups, 1), traits->sm_count * room);
+        const int64_t all = tilemm__div_up(args->batch_count, together); /* what is left is one */
+        p.blocks = (unsigned)tilemm__min(all, traits->sm_count * room);
     }
     return p;
 }

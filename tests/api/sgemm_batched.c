@@ -58,9 +58,9 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
         stride[o] = o == 2 || rng_range(rng, 0, 3) ? span[o] + rng_range(rng, 0, 5) : 0;
         if (o == 0 && rng_range(rng, 0, 3) == 0) /* inputs may overlap */
             stride[o] /= 3;
-        count[o] = span[o] ? (batch - 1) * stride[o] + span[o] : 0;
         if (skip == PACKED)
             stride[o] = span[o];
+        count[o] = span[o] ? (batch - 1) * stride[o] + span[o] : 0;
         const int backwards = skip != PACKED && rng_range(rng, 0, 2) == 0;
         for (int64_t i = 0; i < batch; i++) {
             int64_t at = backwards ? batch - 1 - i : i;

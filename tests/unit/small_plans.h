@@ -74,7 +74,7 @@ static void check_packed(const tilemm__sgemm_args_t *args, const tilemm__limits_
               (long long)of[i], p->together);
     CHECK(p->lanes_m == lanes_m && p->lanes_n == lanes_n && p->together >= 1 &&
               p->groups == args->batch_count / p->together && p->blocks >= 1 &&
-              p->blocks <= (p->groups > 1 ? p->groups : 1) && p->threads % 32 == 0 &&
+              p->blocks <= tilemm__div_up(args->batch_count, p->together) && p->threads % 32 == 0 &&
               p->threads >= lanes_m * lanes_n * p->together && p->threads <= 1024,
           "%s: %u groups of %d, %u blocks of %u", plan->name, p->groups, p->together, p->blocks,
           p->threads);

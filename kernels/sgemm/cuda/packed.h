@@ -20,7 +20,7 @@ enum {
 
 /* `together` matrices are a group: its numbers of each operand, and of C, are a multiple of four,
  * and all three begin at multiples of 16 bytes. A matrix has lanes_m x lanes_n threads, each with
- * SIDE x SIDE of C. Blocks take turns at the whole groups; one of them has what is left of the
+ * SIDE x SIDE of C. Blocks take turns at the whole groups; the next one has what is left of the
  * batch. beta is 0. */
 typedef struct {
     tilemm__sgemm_args_t args;

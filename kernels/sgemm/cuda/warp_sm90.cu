@@ -27,7 +27,6 @@ struct __align__(16) shared_t
     static const int PITCH = S::N + 1; /* of a tile of sums, which lies where steps were */
     static_assert(S::M * PITCH <= S::STEP, "the first step has room for it");
     float sums[WARPS][S::M * PITCH]; /* of parts before, each tile's */
-    tile_t tiles[WARPS];
     unsigned char part_rows[WARPS][S::M], part_columns[WARPS][S::N]; /* classes of a warp's part */
     unsigned char rows[WARPS][S::M], columns[WARPS][S::N];           /* the least of a tile's */
 };
@@ -201,6 +200,7 @@ static __device__ __forceinline__ void end_part(part_t<S, bf16_t> &part, const o
 /* What a block has: its tiles, and of the warp the tile, its slot, and the operands' lines. */
 typedef struct {
     int tiles, group, slot; /* the warp's tile, of these */
+    tile_t tile;            /* the warp's */
     operand_t a, b;
     float *rings; /* all warps' steps */
     int ring;     /* words of a warp's */
@@ -208,8 +208,8 @@ typedef struct {
 
 /* Block number `number` of those that have tiles. */
 template <typename S>
-static __device__ __forceinline__ block_t locate(const problem_t &problem, shared_t<S> &shared,
-                                                 unsigned number)
+static __device__ __forceinline__ block_t locate(const problem_t &problem, unsigned number,
+                                                 float *rings)
 {
     const int warp = (int)threadIdx.x / 32;
     block_t block;
@@ -218,12 +218,10 @@ static __device__ __forceinline__ block_t locate(const problem_t &problem, share
     block.slot = warp & ((1 << problem.slots_log2) - 1);
     const unsigned tile = number * block.tiles + block.group;
     const bool exists = tile < problem.tiles; /* else an address, and no lines */
-    const tile_t own = locate_tile<S>(problem, exists ? tile : problem.tiles - 1, exists);
-    if (threadIdx.x % 32 == 0 && block.slot == 0)
-        shared.tiles[block.group] = own;
-    block.a = rows_of<S>(problem, own);
-    block.b = columns_of<S>(problem, own);
-    block.rings = (float *)(&shared + 1);
+    block.tile = locate_tile<S>(problem, exists ? tile : problem.tiles - 1, exists);
+    block.a = rows_of<S>(problem, block.tile);
+    block.b = columns_of<S>(problem, block.tile);
+    block.rings = rings;
     block.ring = problem.stages * S::STEP;
     return block;
 }
@@ -247,23 +245,22 @@ static __device__ __forceinline__ void multiply_round(const problem_t &problem,
     __syncthreads();
 }
 
-/* Call do_element(group, row, column, sums) for each element of the block's tiles that exists;
- * `sums` are a ring apart, a part's each. Neighbouring threads have neighbours in C's memory. */
+/* Call do_element(row, column, sums) for each element of the warp's tile that exists, which it
+ * shares with the tile's other warps; `sums` are a ring apart, a part's each. Neighbouring threads
+ * have neighbours in C's memory. */
 template <typename S, typename DO_ELEMENT>
 static __device__ __forceinline__ void for_elements(const problem_t &problem, const block_t &block,
-                                                    const shared_t<S> &shared,
                                                     const DO_ELEMENT &do_element)
 {
     const bool by_rows = problem.c_n == 1;
-    for (int i = (int)threadIdx.x; i < block.tiles * S::M * S::N; i += THREADS) {
-        const int group = i / (S::M * S::N), inside = i % (S::M * S::N);
-        const int row = by_rows ? inside / S::N : inside % S::M;
-        const int column = by_rows ? inside % S::N : inside / S::M;
-        /* The warps of a tile follow each other. */
-        if (row < shared.tiles[group].rows && column < shared.tiles[group].columns)
-            do_element(group, row, column,
-                       block.rings + (group << problem.slots_log2) * block.ring +
-                           row * shared_t<S>::PITCH + column);
+    const int count = by_rows ? block.tile.rows * S::N : block.tile.columns * S::M;
+    const float *const sums = block.rings + (block.group << problem.slots_log2) * block.ring;
+    const int thread = block.slot * 32 + (int)threadIdx.x % 32;
+    for (int i = thread; i < count; i += 32 << problem.slots_log2) {
+        const int row = by_rows ? i / S::N : i % S::M;
+        const int column = by_rows ? i % S::N : i / S::M;
+        if (row < block.tile.rows && column < block.tile.columns)
+            do_element(row, column, sums + row * shared_t<S>::PITCH + column);
     }
 }
 
@@ -314,9 +311,9 @@ static __device__ __forceinline__ bool multiply_half(const problem_t &problem, c
     bool left = false;
     multiply_round<S, fp16_t>(problem, block, shared, 0, parts, problem.k_half);
     least_classes(problem, block, shared, parts);
-    for_elements(problem, block, shared, [&](int group, int row, int column, const float *sums) {
-        if (is_carried(shared, group, row, column))
-            store(problem, shared.tiles[group], row, column, sum_of(block, sums, parts, 0.0f));
+    for_elements<S>(problem, block, [&](int row, int column, const float *sums) {
+        if (is_carried(shared, block.group, row, column))
+            store(problem, block.tile, row, column, sum_of(block, sums, parts, 0.0f));
         else
             left = true;
     });
@@ -336,23 +333,21 @@ static __device__ __forceinline__ void multiply_bf16(const problem_t &problem, c
     for (int part = first; part < end; part += 1 << problem.slots_log2) {
         const int count = min(1 << problem.slots_log2, end - part);
         multiply_round<S, bf16_t>(problem, block, shared, part, end, problem.k_part);
-        const auto take_sum = [&](int group, int row, int column, const float *sums) {
-            const tile_t &tile = shared.tiles[group];
+        for_elements<S>(problem, block, [&](int row, int column, const float *sums) {
             if (problem.splits > 1) {
-                float *const to = partial_of(problem, tile, row, column, part);
+                float *const to = partial_of(problem, block.tile, row, column, part);
                 for (int slot = 0; slot < count; slot++)
                     to[slot * elements_of_c(problem)] = sums[slot * block.ring];
                 return;
             }
-            float &before = shared.sums[group][row * shared_t<S>::PITCH + column];
+            float &before = shared.sums[block.group][row * shared_t<S>::PITCH + column];
             const float sum =
                 problem.parts == 1 ? *sums : sum_of(block, sums, count, part > 0 ? before : 0.0f);
             if (part + count < end)
                 before = sum;
-            else if (!problem.half || !is_carried(shared, group, row, column))
-                store(problem, tile, row, column, sum);
-        };
-        for_elements(problem, block, shared, take_sum);
+            else if (!problem.half || !is_carried(shared, block.group, row, column))
+                store(problem, block.tile, row, column, sum);
+        });
         __syncthreads();
     }
 }
@@ -364,7 +359,7 @@ static __device__ __forceinline__ void body(const problem_t &problem)
     shared_t<S> &shared = *(shared_t<S> *)memory;
     const unsigned number = divided(blockIdx.x, problem.by_splits);
     wait_for_previous();
-    const block_t block = locate<S>(problem, shared, number);
+    const block_t block = locate<S>(problem, number, (float *)(&shared + 1));
     if (!problem.half || multiply_half<S>(problem, block, shared))
         multiply_bf16<S>(problem, block, shared, (int)(blockIdx.x - number * problem.splits));
 }
