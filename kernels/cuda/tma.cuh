@@ -79,8 +79,8 @@ static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int 
                  : "memory");
 }
 
-/* Copy a run of bytes to shared memory, or from there. The bytes and both addresses are multiples of
- * 16. */
+/* Copy a run of bytes to shared memory, or from there. The bytes and both addresses are multiples
+ * of 16. */
 static __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned bytes,
                                                  uint64_t *barrier)
 {
