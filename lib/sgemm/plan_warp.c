@@ -45,8 +45,9 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
     const int64_t parts_half = tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
     const int64_t parts = tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
     const int slots_log2 = slots_log2_of(half ? parts_half : parts), slots = 1 << slots_log2;
-    const int64_t tiles_m = tilemm__div_up(e.m, row->m);
-    const double per_matrix = (double)tiles_m * (double)tilemm__div_up(e.n, row->n);
+    const int64_t tiles_m = tilemm__div_up(e.m, row->m), tiles_n = tilemm__div_up(e.n, row->n);
+    const int64_t tiles_short = tilemm__min(tiles_m, tiles_n);
+    const double per_matrix = (double)tiles_m * (double)tiles_n;
     const double tiles = per_matrix * (double)e.batch_count;
     const double blocks = team ? tiles : ceil(tiles * slots / WARPS);
     const double partial = tilemm__sgemm_elements_of_c(args) * sizeof(float) * (double)parts;
@@ -78,10 +79,11 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
         .parts_split = (int)parts_split,
         .partial_m = exchange ? 1 : args->n,
         .partial_n = exchange ? args->n : 1,
-        .tiles_m = (unsigned)tiles_m,
+        .m_is_short = tiles_m <= tiles_n,
+        .tiles_short = (unsigned)tiles_short,
         .per_matrix = (unsigned)per_matrix,
         .tiles = (unsigned)tiles,
-        .by_tiles_m = tilemm__division_by((unsigned)tiles_m),
+        .by_tiles_short = tilemm__division_by((unsigned)tiles_short),
         .by_per_matrix = tilemm__division_by((unsigned)per_matrix),
         .by_splits = tilemm__division_by((unsigned)splits),
         .blocks = (unsigned)(blocks * (double)splits),

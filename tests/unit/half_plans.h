@@ -111,8 +111,9 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     const int64_t half_part = (args->k + 32 * 4 - 1) / (32 * 4) * 32;
     const int64_t half_parts = (args->k + half_part - 1) / half_part;
     const int64_t slots = (int64_t)1 << p->slots_log2;
-    const int64_t tiles_m = tilemm__div_up(e.m, row->m);
-    const int64_t matrix = tiles_m * tilemm__div_up(e.n, row->n);
+    const int64_t tiles_m = tilemm__div_up(e.m, row->m), tiles_n = tilemm__div_up(e.n, row->n);
+    const int64_t tiles_short = tiles_m <= tiles_n ? tiles_m : tiles_n;
+    const int64_t matrix = tiles_m * tiles_n;
     const int64_t tiles = matrix * args->batch_count;
     const int64_t steps = tilemm__div_up(half ? half_part : part, 32);
     CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
@@ -139,7 +140,8 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     CHECK(splitk->blocks == 0 ||
               (splitk->variant == TILEMM__sgemm_splitk_sm75_256x1 && splitk->splits == parts),
           "%s: parts are not added one after the other", plan->name);
-    CHECK(p->tiles_m == tiles_m && p->per_matrix == matrix && p->tiles == tiles &&
+    CHECK(p->tiles_short == tiles_short && p->m_is_short == (tiles_m <= tiles_n) &&
+              p->per_matrix == matrix && p->tiles == tiles &&
               p->blocks == (team ? tiles : tilemm__div_up(tiles, 4 / slots)) * p->splits &&
               p->stages == tilemm__min(steps, 4),
           "%s: %u tiles, %u blocks, %d stages", plan->name, p->tiles, p->blocks, p->stages);
@@ -147,7 +149,7 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         check_division(plan->name, p->by_splits, block, p->splits);
     for (int64_t tile = 0; tile < tiles; tile += tiles / 7 + 1) {
         check_division(plan->name, p->by_per_matrix, tile, matrix);
-        check_division(plan->name, p->by_tiles_m, tile % matrix, tiles_m);
+        check_division(plan->name, p->by_tiles_short, tile % matrix, tiles_short);
     }
     CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
               p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),

@@ -175,25 +175,17 @@ using totals_t = float[S::OF_THREAD];
 template <typename S>
 static __device__ __forceinline__ void leave(const accumulators_t<S> &q, float *to)
 {
-#pragma unroll
-    for (int i = 0; i < S::M_TILES; i++)
-#pragma unroll
-        for (int j = 0; j < S::N_TILES; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                to[((i * S::N_TILES + j) * 4 + e) * 32 + threadIdx.x % 32] = q[i][j][e];
+    for_accumulators<S>([&](int i, int j, int e) {
+        to[((i * S::N_TILES + j) * 4 + e) * 32 + threadIdx.x % 32] = q[i][j][e];
+    });
 }
 
 template <typename S>
 static __device__ __forceinline__ void take_q(accumulators_t<S> &q, const float *from)
 {
-#pragma unroll
-    for (int i = 0; i < S::M_TILES; i++)
-#pragma unroll
-        for (int j = 0; j < S::N_TILES; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                q[i][j][e] = from[((i * S::N_TILES + j) * 4 + e) * 32 + threadIdx.x % 32];
+    for_accumulators<S>([&](int i, int j, int e) {
+        q[i][j][e] = from[((i * S::N_TILES + j) * 4 + e) * 32 + threadIdx.x % 32];
+    });
 }
 
 /* Keep a step's large planes. */

@@ -41,8 +41,9 @@ typedef struct {
     int splits, parts_split;
     float *partial; /* if splits > 1 */
     int64_t partial_m, partial_n;
-    unsigned tiles_m, per_matrix, tiles; /* in a column of these, in a matrix, in all */
-    tilemm__division_t by_tiles_m, by_per_matrix, by_splits;
+    int m_is_short; /* C has fewer rows of tiles than columns, or as many */
+    unsigned tiles_short, per_matrix, tiles; /* along the shorter side, in a matrix, in all */
+    tilemm__division_t by_tiles_short, by_per_matrix, by_splits;
     unsigned blocks;
     int stages; /* for which a warp has shared memory: STAGES, or the steps of a part */
 } tilemm__sgemm_warp_t;

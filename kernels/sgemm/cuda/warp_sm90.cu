@@ -61,13 +61,9 @@ struct part_t : lines_t<S, P> {
 template <typename S, typename P>
 static __device__ __forceinline__ void add_up(const accumulators_t<S> &q, part_t<S, P> &part)
 {
-#pragma unroll
-    for (int i = 0; i < S::M_TILES; i++)
-#pragma unroll
-        for (int j = 0; j < S::N_TILES; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                part.total[i][j][e] = P::add(q[i][j][e], part.total[i][j][e]);
+    for_accumulators<S>([&](int i, int j, int e) {
+        part.total[i][j][e] = P::add(q[i][j][e], part.total[i][j][e]);
+    });
 }
 
 /* Multiply the part of k from `begin` to `end`. `ring`: the warp's steps. */
@@ -118,14 +114,9 @@ static __device__ __forceinline__ void multiply_part(const operand_t &a, const o
 template <typename S, typename P>
 static __device__ __forceinline__ void leave_sums(const part_t<S, P> &part, float *sums)
 {
-#pragma unroll
-    for (int i = 0; i < S::M_TILES; i++)
-#pragma unroll
-        for (int j = 0; j < S::N_TILES; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                sums[row_of<S>(i, e) * shared_t<S>::PITCH + column_of<S>(j, e)] =
-                    part.total[i][j][e];
+    for_accumulators<S>([&](int i, int j, int e) {
+        sums[row_of<S>(i, e) * shared_t<S>::PITCH + column_of<S>(j, e)] = part.total[i][j][e];
+    });
 }
 
 /* Of FP16 planes: take the sums back from the scales, and leave them with the lines' classes. */

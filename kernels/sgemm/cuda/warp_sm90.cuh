@@ -303,8 +303,9 @@ struct lines_t {
 template <typename S>
 using accumulators_t = float[S::M_TILES][S::N_TILES][4];
 
-template <typename S>
-static __device__ __forceinline__ void clear(accumulators_t<S> &q)
+/* Call do_element(i, j, e) for each. */
+template <typename S, typename DO_ELEMENT>
+static __device__ __forceinline__ void for_accumulators(const DO_ELEMENT &do_element)
 {
 #pragma unroll
     for (int i = 0; i < S::M_TILES; i++)
@@ -312,7 +313,13 @@ static __device__ __forceinline__ void clear(accumulators_t<S> &q)
         for (int j = 0; j < S::N_TILES; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++)
-                q[i][j][e] = 0.0f;
+                do_element(i, j, e);
+}
+
+template <typename S>
+static __device__ __forceinline__ void clear(accumulators_t<S> &q)
+{
+    for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = 0.0f; });
 }
 
 /* q += x y, of plane x of op(A) and y of op(B), of half a step. */
@@ -367,17 +374,18 @@ typedef struct {
     int rows, columns;
 } tile_t;
 
-/* Tile number `number`, or none of its elements. Tiles below each other have numbers that follow
- * each other, and read the same columns of op(B). */
+/* Tile number `number`, or none of its elements. Tiles along C's shorter side follow each other:
+ * they read the same lines of the longer operand, which so comes from memory once. */
 template <typename S>
 static __device__ __forceinline__ tile_t locate_tile(const problem_t &problem, unsigned number,
                                                      bool exists)
 {
     const unsigned matrix = divided(number, problem.by_per_matrix);
     const unsigned inside = number - matrix * problem.per_matrix;
-    const unsigned column = divided(inside, problem.by_tiles_m);
-    const int64_t m = (int64_t)(inside - column * problem.tiles_m) * S::M;
-    const int64_t n = (int64_t)column * S::N;
+    const unsigned outer = divided(inside, problem.by_tiles_short);
+    const unsigned inner = inside - outer * problem.tiles_short;
+    const int64_t m = (int64_t)(problem.m_is_short ? inner : outer) * S::M;
+    const int64_t n = (int64_t)(problem.m_is_short ? outer : inner) * S::N;
     return {m, n, matrix, exists ? (int)min(problem.args.m - m, (int64_t)S::M) : 0,
             exists ? (int)min(problem.args.n - n, (int64_t)S::N) : 0};
 }
