@@ -14,12 +14,12 @@
 
 #include <cuda_runtime.h>
 
-/* Copies of 16 bytes bypass the L1 cache (.cg) unless CACHED; smaller ones (.ca) cannot. `before`
+/* Copies of 16 bytes bypass the L1 cache (.cg) unless `cached`; smaller ones (.ca) cannot. `before`
  * and `after` are the assembly around the copy %0, %1, %2: to, from, BYTES; other operands follow
  * from %3 on. */
-#define COPY_ASYNC(before, after, ...)                                                             \
+#define COPY_ASYNC(cached, before, after, ...)                                                     \
     do {                                                                                           \
-        if (BYTES == 16 && !CACHED)                                                                \
+        if (BYTES == 16 && !(cached))                                                              \
             asm volatile(before "cp.async.cg.shared.global [%0], [%1], %2" after::__VA_ARGS__      \
                          : "memory");                                                              \
         else                                                                                       \
@@ -28,35 +28,35 @@
     } while (0)
 
 /* Copy 4, 8 or 16 bytes. */
-template <int BYTES, bool CACHED = false>
+template <int BYTES>
 static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
 #if __CUDA_ARCH__ >= 800
-    COPY_ASYNC("", ";", "r"(to), "l"(from), "n"(BYTES));
+    COPY_ASYNC(false, "", ";", "r"(to), "l"(from), "n"(BYTES));
 #endif
 }
 
 /* Copy the first `valid` of 4, 8 or 16 bytes, and fill up with zeros. `from` is a valid address
- * even where `valid` is 0. */
+ * even where `valid` is 0. CACHED: what is copied stays in the L1 cache. */
 template <int BYTES, bool CACHED = false>
 static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *from, int valid)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
 #if __CUDA_ARCH__ >= 800
-    COPY_ASYNC("", ", %3;", "r"(to), "l"(from), "n"(BYTES), "r"(valid));
+    COPY_ASYNC(CACHED, "", ", %3;", "r"(to), "l"(from), "n"(BYTES), "r"(valid));
 #endif
 }
 
 /* Copy 4 or 16 bytes if `yes`, without a branch, which would keep the compiler from mixing copies
  * with the instructions around them. */
-template <int BYTES, bool CACHED = false>
+template <int BYTES>
 static __device__ __forceinline__ void copy_async_if(bool yes, unsigned to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 16, "sizes in use");
 #if __CUDA_ARCH__ >= 800
-    COPY_ASYNC("{\n.reg .pred yes;\nsetp.ne.b32 yes, %3, 0;\n@yes ", ";\n}", "r"(to), "l"(from),
-               "n"(BYTES), "r"((int)yes));
+    COPY_ASYNC(false, "{\n.reg .pred yes;\nsetp.ne.b32 yes, %3, 0;\n@yes ", ";\n}", "r"(to),
+               "l"(from), "n"(BYTES), "r"((int)yes));
 #endif
 }
 
