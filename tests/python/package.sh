@@ -7,4 +7,8 @@
 . "$(dirname "$0")/python.sh"
 # shellcheck source=tests/support/share_gpus.sh
 . "$(dirname "$0")/../support/share_gpus.sh"
+# NumPy may multiply by OpenBLAS, which stops its threads before a fork, and sometimes waits for ever
+# if another thread multiplies then.
+OPENBLAS_NUM_THREADS=1
+export OPENBLAS_NUM_THREADS
 cd "$(dirname "$0")" && exec "$python" -m pytest -q -p no:cacheprovider -W error::RuntimeWarning -rs .
