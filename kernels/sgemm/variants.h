@@ -272,6 +272,12 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x8, 32, 8, 2)                                             \
     TILEMM__SGEMM_WARP_TILE(ROW, warp, 16x8, 16, 8, 3)
 
+/* Such tiles, with a team of warps that share the steps of a part of k: ROW(name, trans_a, trans_b,
+ * m, n, warps, each, blocks): up to `each` steps of a warp in a round. */
+#define TILEMM__SGEMM_TEAM_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_WARP_TILE(ROW, team, 32x8, 32, 8, 8, 4, 1)                                       \
+    TILEMM__SGEMM_WARP_TILE(ROW, team, 16x8, 16, 8, 8, 4, 2)
+
 /* Batches of small matrices without gaps: ROW(name, trans_a, trans_b, side, threads): a thread has
  * side x side of C, a block up to `threads`. */
 #define TILEMM__SGEMM_PACKED_ROWS(ROW)                                                             \
@@ -279,12 +285,6 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_packed_sm90_4x4_nt, 0, 1, 4, 1024)                                                   \
     ROW(sgemm_packed_sm90_4x4_tn, 1, 0, 4, 1024)                                                   \
     ROW(sgemm_packed_sm90_4x4_tt, 1, 1, 4, 1024)
-
-/* Such tiles, with a team of warps that share the steps of a part of k: ROW(name, trans_a, trans_b,
- * m, n, warps, each, blocks): up to `each` steps of a warp in a round. */
-#define TILEMM__SGEMM_TEAM_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_WARP_TILE(ROW, team, 32x8, 32, 8, 8, 4, 1)                                       \
-    TILEMM__SGEMM_WARP_TILE(ROW, team, 16x8, 16, 8, 8, 4, 2)
 
 /* The sum of parts of k, ROW(name, threads). FP16 planes made by a pass, ROW(name, threads), and
  * their product, ROW(name, m, n, k). */

@@ -8,10 +8,9 @@ enum {
     FIRST = TILEMM__sgemm_packed_sm90_4x4_nn,
     END = TILEMM__sgemm_zero_sm75,
     STAGES = TILEMM__SGEMM_PACKED_STAGES,
-    MOST_SIDE = 128,   /* of a matrix */
-    WIDE = 4,          /* numbers whose bytes are copied at once */
-    GOOD_THREADS = 96, /* of a group, at least */
-    RESERVED = 1024    /* bytes of shared memory that each block takes beside its own */
+    MOST_SIDE = 128,  /* of a matrix */
+    WIDE = 4,         /* numbers whose bytes are copied at once */
+    GOOD_THREADS = 96 /* of a group, at least */
 };
 
 /* Whether an operand's matrices lie one after the other, from an aligned address on. */
@@ -70,11 +69,14 @@ static tilemm__sgemm_packed_t plan_of(const tilemm__sgemm_args_t *args, int vari
         .threads = (unsigned)tilemm__round_up((int64_t)lanes * together, 32),
         .shared = STAGES * sizeof(uint64_t) + (size_t)words * sizeof(float),
     };
-    if (p.threads <= (unsigned)row->threads && p.shared + RESERVED <= traits->shared_per_sm) {
-        const int64_t room = tilemm__min(row->threads / p.threads,
-                                         (int64_t)(traits->shared_per_sm / (p.shared + RESERVED)));
+    if (p.threads <= (unsigned)row->threads && p.shared <= traits->shared_per_block) {
         const int64_t all = tilemm__div_up(args->batch_count, together); /* what is left is one */
-        p.blocks = (unsigned)tilemm__min(all, traits->sm_count * room);
+        tilemm__sgemm_row_t block = *row; /* as large as this one's groups */
+        block.threads = (int)p.threads;
+        block.shared = (int)p.shared;
+        block.blocks = row->threads / block.threads;
+        p.blocks = (unsigned)tilemm__min(all, (int64_t)traits->sm_count *
+                                                  tilemm__sgemm_resident_blocks(&block, traits));
     }
     return p;
 }

@@ -52,13 +52,11 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
     const double blocks = team ? tiles : ceil(tiles * slots / WARPS);
     const double partial = tilemm__sgemm_elements_of_c(args) * sizeof(float) * (double)parts;
     const int has_room = partial <= (double)limits->workspace && tilemm__sgemm_may_divide_k(limits);
-    int64_t splits = 1, parts_split = parts;
-    if (team)
-        splits = half ? parts_half : parts;
-    else if (!half && parts > slots && has_room)
-        parts_split = parts_split_of(parts, slots, blocks, limits);
-    if (!team)
-        splits = tilemm__div_up(parts, parts_split);
+    const int64_t parts_split = team ? 1
+                                : !half && parts > slots && has_room
+                                    ? parts_split_of(parts, slots, blocks, limits)
+                                    : parts;
+    const int64_t splits = team && half ? parts_half : tilemm__div_up(parts, parts_split);
     if (tiles * (double)splits > (double)most ||
         (team && (half ? splits != TEAMS : splits == 1 || !has_room)))
         return (tilemm__sgemm_warp_t){.blocks = 0};

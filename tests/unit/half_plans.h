@@ -112,7 +112,7 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     const int64_t half_parts = (args->k + half_part - 1) / half_part;
     const int64_t slots = (int64_t)1 << p->slots_log2;
     const int64_t tiles_m = tilemm__div_up(e.m, row->m), tiles_n = tilemm__div_up(e.n, row->n);
-    const int64_t tiles_short = tiles_m <= tiles_n ? tiles_m : tiles_n;
+    const int64_t tiles_short = tilemm__min(tiles_m, tiles_n);
     const int64_t matrix = tiles_m * tiles_n;
     const int64_t tiles = matrix * args->batch_count;
     const int64_t steps = tilemm__div_up(half ? half_part : part, 32);

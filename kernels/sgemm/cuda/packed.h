@@ -13,15 +13,12 @@
 extern "C" {
 #endif
 
-enum {
-    TILEMM__SGEMM_PACKED_STAGES = 2, /* groups under way */
-    TILEMM__SGEMM_PACKED_SIDE = 4
-};
+enum { TILEMM__SGEMM_PACKED_STAGES = 2 /* groups under way */ };
 
 /* `together` matrices are a group: its numbers of each operand, and of C, are a multiple of four,
  * and all three begin at multiples of 16 bytes. A matrix has lanes_m x lanes_n threads, each with
- * SIDE x SIDE of C. Blocks take turns at the whole groups; the next one has what is left of the
- * batch. beta is 0. */
+ * a square of C of the variant's side. Blocks take turns at the whole groups; the next one has what
+ * is left of the batch. beta is 0. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int variant;

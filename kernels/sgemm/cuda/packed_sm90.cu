@@ -21,7 +21,7 @@
 
 typedef tilemm__sgemm_packed_t problem_t;
 
-enum { STAGES = TILEMM__SGEMM_PACKED_STAGES, SIDE = TILEMM__SGEMM_PACKED_SIDE };
+enum { STAGES = TILEMM__SGEMM_PACKED_STAGES, SIDE = 4 };
 
 /* A thread's matrix in its group, and its square's first row and column. */
 typedef struct {
@@ -158,6 +158,7 @@ static __device__ __forceinline__ void body(const problem_t &problem)
 /* ---- variants ------------------------------------------------------------------------------- */
 
 #define KERNEL(name, trans_a, trans_b, side, threads)                                              \
+    static_assert(side == SIDE, "what the kernel is written for");                                 \
     KERNEL_OF(name, (threads), (const __grid_constant__ problem_t problem),                        \
               body<!(trans_a), (trans_b) != 0>(problem))
 TILEMM__SGEMM_PACKED_ROWS(KERNEL)

@@ -58,7 +58,8 @@ typedef struct {
     float *rings; /* all warps' steps */
 } block_t;
 
-/* A thread's element i of a tile lies at this place of q, and belongs to a lane of that number. */
+/* Where a thread's element i lies in q, `total` and C's tile: elements lie as lanes of a warp have
+ * them, 32 lanes side by side. */
 template <typename S>
 static __device__ __forceinline__ int index_of(int i)
 {
