@@ -217,23 +217,51 @@ static __device__ __forceinline__ block_t locate(const problem_t &problem, unsig
     return block;
 }
 
+/* Store the sums of all of k where the lanes have them, unless some line overflows. Returns whether
+ * it did. */
+template <typename S>
+static __device__ __forceinline__ bool store_alone(const problem_t &problem, const tile_t &tile,
+                                                   const part_t<S, bf16_t> &part)
+{
+    unsigned most = 0;
+#pragma unroll
+    for (int i = 0; i < S::A_LINES; i++)
+        most = max(most, bf16_most(part.a[i]));
+#pragma unroll
+    for (int j = 0; j < S::B_LINES; j++)
+        most = max(most, bf16_most(part.b[j]));
+    if (__any_sync(~0u, most >= bf16_t::MOST))
+        return false;
+    for_accumulators<S>([&](int i, int j, int e) {
+        const int row = row_of<S>(i, e), column = column_of<S>(j, e);
+        if (row < tile.rows && column < tile.columns)
+            store(problem, tile, row, column, part.total[i][j][e]);
+    });
+    return true;
+}
+
 /* Multiply a round of parts of k, `length` each: one for each slot, from `first` on, before `end`.
- */
+ * Returns whether the warp stored its tile, which it does only where k is one part. */
 template <typename S, typename P>
-static __device__ __forceinline__ void multiply_round(const problem_t &problem,
+static __device__ __forceinline__ bool multiply_round(const problem_t &problem,
                                                       const block_t &block, shared_t<S> &shared,
                                                       int first, int end, int length)
 {
+    bool stored = false;
     const int warp = (int)threadIdx.x / 32, part = first + block.slot;
     float *const ring = block.rings + warp * block.ring;
     if (part < end) {
         const int begin = part * length, last = (int)min(problem.args.k, (int64_t)begin + length);
         part_t<S, P> sums;
         multiply_part<S, P>(block.a, block.b, begin, last, problem.args.exchanged, ring, sums);
-        end_part<S>(sums, block.a, block.b, begin, last, shared.part_rows[warp],
-                    shared.part_columns[warp], ring);
+        if constexpr (!P::HALF)
+            stored = problem.parts == 1 && store_alone(problem, block.tile, sums);
+        if (!stored)
+            end_part<S>(sums, block.a, block.b, begin, last, shared.part_rows[warp],
+                        shared.part_columns[warp], ring);
     }
     __syncthreads();
+    return stored;
 }
 
 /* Call do_element(row, column, sums) for each element of the warp's tile that exists, which it
@@ -323,8 +351,7 @@ static __device__ __forceinline__ void multiply_bf16(const problem_t &problem, c
 #pragma unroll 1
     for (int part = first; part < end; part += 1 << problem.slots_log2) {
         const int count = min(1 << problem.slots_log2, end - part);
-        multiply_round<S, bf16_t>(problem, block, shared, part, end, problem.k_part);
-        for_elements<S>(problem, block, [&](int row, int column, const float *sums) {
+        const auto take = [&](int row, int column, const float *sums) {
             if (problem.splits > 1) {
                 float *const to = partial_of(problem, block.tile, row, column, part);
                 for (int slot = 0; slot < count; slot++)
@@ -338,7 +365,9 @@ static __device__ __forceinline__ void multiply_bf16(const problem_t &problem, c
                 before = sum;
             else if (!problem.half || !is_carried(shared, block.group, row, column))
                 store(problem, block.tile, row, column, sum);
-        });
+        };
+        if (!multiply_round<S, bf16_t>(problem, block, shared, part, end, problem.k_part))
+            for_elements<S>(problem, block, take);
         __syncthreads();
     }
 }
