@@ -75,21 +75,24 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
     ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, "                \
     "%47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "                  \
     "%62, %63"
-#define WGMMA_LIST128                                                                              \
+#define WGMMA_LIST96                                                                               \
     WGMMA_LIST64                                                                                   \
     ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, "                \
     "%79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, "                  \
-    "%94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, "                     \
-    "%107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, "                     \
-    "%119, %120, %121, %122, %123, %124, %125, %126, %127"
+    "%94, %95"
+#define WGMMA_LIST128                                                                              \
+    WGMMA_LIST96                                                                                   \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, "                 \
+    "%109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, "               \
+    "%122, %123, %124, %125, %126, %127"
 #define WGMMA_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WGMMA_D8 WGMMA_D4(0), WGMMA_D4(4)
 #define WGMMA_D16_FROM(i) WGMMA_D4(i), WGMMA_D4(i + 4), WGMMA_D4(i + 8), WGMMA_D4(i + 12)
 #define WGMMA_D16 WGMMA_D16_FROM(0)
 #define WGMMA_D32 WGMMA_D16, WGMMA_D16_FROM(16)
 #define WGMMA_D64 WGMMA_D32, WGMMA_D16_FROM(32), WGMMA_D16_FROM(48)
-#define WGMMA_D128                                                                                 \
-    WGMMA_D64, WGMMA_D16_FROM(64), WGMMA_D16_FROM(80), WGMMA_D16_FROM(96), WGMMA_D16_FROM(112)
+#define WGMMA_D96 WGMMA_D64, WGMMA_D16_FROM(64), WGMMA_D16_FROM(80)
+#define WGMMA_D128 WGMMA_D96, WGMMA_D16_FROM(96), WGMMA_D16_FROM(112)
 
 /* d (64 x N) = a b, or d += a b if `add`, for 32 bytes of k: 16 numbers in FP16, 8 in TF32.
  * Operands in shared memory, whose lines run along k. WGMMA_SHARED(name, the instruction's shape
@@ -114,6 +117,7 @@ WGMMA_FP16(128, 256, 129, 130)
 WGMMA_TF32_SHARED(16, 32, 17, 18)
 WGMMA_TF32_SHARED(32, 64, 33, 34)
 WGMMA_TF32_SHARED(64, 128, 65, 66)
+WGMMA_TF32_SHARED(96, 192, 97, 98)
 WGMMA_TF32_SHARED(128, 256, 129, 130)
 
 /* The same with a in four registers: 16 numbers in FP16 or BF16, 8 in TF32. WGMMA_REGISTERS(name,
@@ -147,6 +151,7 @@ WGMMA_BF16(64, 128, 65, 66, 67, 68, 69)
 WGMMA_TF32(16, 32, 17, 18, 19, 20, 21)
 WGMMA_TF32(32, 64, 33, 34, 35, 36, 37)
 WGMMA_TF32(64, 128, 65, 66, 67, 68, 69)
+WGMMA_TF32(96, 192, 97, 98, 99, 100, 101)
 WGMMA_TF32(128, 256, 129, 130, 131, 132, 133)
 
 /* ---- registers --------------------------------------------------------------------------- */

@@ -219,6 +219,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_tf32_sm90_##m##x##n##x32##pair##_tt, m, n, 0, 1, 0, cluster)
 #define TILEMM__SGEMM_TF32_ROWS(ROW)                                                               \
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 256, , 2)                                                    \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 192, , 2)                                                    \
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 128, , 2)                                                    \
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, , 1)                                                     \
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, _pair, 2)                                                \

@@ -45,11 +45,13 @@ static const int64_t most = INT32_MAX - 65536;
 static tilemm__sgemm_fused_store_t store_of(const tilemm__sgemm_args_t *args,
                                             const tilemm__sgemm_trial_t *trial)
 {
-    const int has_memory = !tilemm__sgemm_is_tf32(trial->variant) &&
-                           tilemm__sgemm_rows[trial->variant].facet && trial->splits == 1;
-    return !has_memory                             ? TILEMM__SGEMM_STORE_THREADS
-           : tilemm__sgemm_is_stored_in_bulk(args) ? TILEMM__SGEMM_STORE_BULK
-                                                   : TILEMM__SGEMM_STORE_ROWS;
+    const int tf32 = tilemm__sgemm_is_tf32(trial->variant);
+    const int has_memory = tf32 ? tilemm__sgemm_tf32_has_tile(trial->variant)
+                                : tilemm__sgemm_rows[trial->variant].facet;
+    const int in_bulk = has_memory && trial->splits == 1 && tilemm__sgemm_is_stored_in_bulk(args);
+    return in_bulk                                     ? TILEMM__SGEMM_STORE_BULK
+           : has_memory && trial->splits == 1 && !tf32 ? TILEMM__SGEMM_STORE_ROWS
+                                                       : TILEMM__SGEMM_STORE_THREADS;
 }
 
 /* The largest tile has two rows: whether this is the one for that number of splits. */

@@ -86,6 +86,7 @@ enum {
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,
+    NT = 1,
     TN = 2
 };
 
@@ -111,6 +112,13 @@ int tilemm__sgemm_is_half(int variant)
 int tilemm__sgemm_tf32_converts(int variant)
 {
     return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
+}
+
+int tilemm__sgemm_tf32_has_tile(int variant)
+{
+    enum { LEAST_N = 64 };
+    return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == NT &&
+           tilemm__sgemm_rows[variant].n >= LEAST_N;
 }
 
 int tilemm__sgemm_reads_unaligned(int variant)

@@ -37,6 +37,8 @@ typedef struct {
 int tilemm__sgemm_is_tf32(int variant);
 /* Whether it is one of which neither operand runs along k. */
 int tilemm__sgemm_tf32_converts(int variant);
+/* Whether it is one with shared memory for the copy engine to store C from. */
+int tilemm__sgemm_tf32_has_tile(int variant);
 /* Whether it makes FP16 planes in the kernel, and leaves what these do not carry to another. */
 int tilemm__sgemm_is_half(int variant);
 /* Whether a variant of the fused kernels reads operands however they are aligned. */

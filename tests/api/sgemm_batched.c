@@ -188,6 +188,8 @@ static void rare_kernels(rng_t *rng)
         "sgemm_short_sm80_4x64",           "sgemm_short_tf32_sm80_128",
         "sgemm_short_tf32_sm80_64",        "sgemm_short_tf32_sm80_32",
         "sgemm_tf32_sm90_64x128x32_pair",  "sgemm_tf32_sm90_128x64x32_p",
+        "sgemm_tf32_sm90_128x192x32_nt",   "sgemm_tf32_sm90_192x128x32_nn",
+        "sgemm_tf32_sm90_128x128x32_nt",   "sgemm_tf32_sm90_64x256x32_nt",
         "sgemm_vector_sm75_8_k",           "sgemm_vector_sm75_32_k",
         "sgemm_vector_sm75_256_k",         "sgemm_vector_sm75_8_m",
         "sgemm_vector_sm75_32_m",          "sgemm_vector_sm75_128_m",
@@ -211,7 +213,9 @@ static void rare_kernels(rng_t *rng)
             const int is_slicek = strstr(variants[v], "slicek") != NULL;
             const int is_short = is_slicek || strstr(variants[v], "short") != NULL;
             const int is_vector = strstr(variants[v], "vector") != NULL;
-            const int aligned = is_vector && i % 4 > 1;
+            /* Of several tiles, which the copy engine may store. */
+            const int has_tiles = strstr(variants[v], "tf32_sm90") != NULL && i % 4 == 1;
+            const int aligned = (is_vector && i % 4 > 1) || has_tiles;
             if (is_vector) {
                 *(i % 2 ? &g.m : &g.n) = 1;
                 if (i % 4 == 3) { /* clusters */
@@ -227,15 +231,31 @@ static void rare_kernels(rng_t *rng)
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
+            if (has_tiles) {
+                const char *const name = variants[v];
+                g.m = rng_range(rng, 40, 150) * 4;
+                g.n = rng_range(rng, 40, 150) * 4;
+                g.k = rng_range(rng, 8, 100) * 4;
+                g.layout = TILEMM_ROW_MAJOR;
+                g.transa = TILEMM_NO_TRANS;
+                g.transb = name[strlen(name) - 1] == 't' ? TILEMM_TRANS : TILEMM_NO_TRANS;
+                g.beta = i % 8 == 1 ? 0.0f : g.beta;
+                if (i == 1) { /* more tiles than multiprocessors */
+                    g.m = 1536;
+                    g.n = 2304;
+                    g.k = 40;
+                }
+                gemm_set_ld(&g, i % 3 * 4, i % 8 * 4, i % 5 * 4);
+            }
             if (is_slicek && i % 4 == 2) { /* more stages than there is room for, and clusters */
                 g.k += rng_range(rng, 300, 3000);
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
             const int may_be_cluster = adds_columns && i % 4 == 2;
             if (may_be_cluster) {
-                g.m = rng_range(rng, 100, 500);
-                g.n = rng_range(rng, 100, 500);
-                g.k = rng_range(rng, 64, 300);
+                g.m = rng_range(rng, 416, 448);
+                g.n = rng_range(rng, 416, 448);
+                g.k = rng_range(rng, 224, 296);
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
             const tilemm_math_t math = strstr(variants[v], "tf32")

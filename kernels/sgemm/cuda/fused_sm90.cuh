@@ -53,8 +53,10 @@ struct shape_t {
     /* In sparse items it goes on with what additions lose. The converter finds these, and only one
      * that asks for the steps of op(A) itself can look at them. */
     static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
-    /* Shared memory has room for a tile of C beside the operands. */
-    static const bool HAS_TILE = BULK || INVARIANT || HALF;
+    /* Shared memory has room for a tile of C beside the operands; in TF32 for half of its columns,
+     * which the copy engine stores one half after the other. */
+    static const bool HAS_TILE = (BULK && !TF32) || INVARIANT || HALF;
+    static const int BULK_BN = TF32 ? BN / 2 : BN;
     /* Blocks of a cluster below each other, which share op(B), and side by side: op(A). */
     static const int CLUSTER_N = tilemm__fused_cluster_n(BM, BN, CLUSTER);
     static const int CLUSTER_M = CLUSTER / CLUSTER_N;
@@ -81,23 +83,25 @@ struct shape_t {
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;
     static const int LINES_B = BN > 32 ? BN : 32;
+    static const int TILE = BM * LINES_B; /* floats, of C */
+    static const int BULK_TILE = HAS_TILE ? TILE : BULK ? BM * BULK_BN : 1;
     /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
-    static const int MOST_STAGES = (208 << 10) / BLOCKS / ((BM + LINES_B) * BK * 4);
-    static const int BUFFERS = DIRECT                             ? 1
-                               : BN == 16                         ? 12
-                               : NARROW                           ? (INVARIANT ? 7 : 8)
-                               : HALF                             ? (BN == 128 ? 3 : 4)
-                               : BN == 256 || (BULK && BN == 128) ? 2
-                               : TF32 && (BN == 128 || !BULK)     ? 4
-                                                                  : 3;
+    static const int MOST_STAGES =
+        ((208 << 10) / BLOCKS - BULK_TILE * 4) / ((BM + LINES_B) * BK * 4);
+    static const int BUFFERS = DIRECT                            ? 1
+                               : BN == 16                        ? 12
+                               : NARROW                          ? (INVARIANT ? 7 : 8)
+                               : HALF                            ? (BN == 128 ? 3 : 4)
+                               : BN > 128 || (BULK && BN == 128) ? 2
+                               : TF32 && (BN == 128 || !BULK)    ? 4
+                                                                 : 3;
     static const int STAGES = DIRECT                            ? MOST_STAGES
-                              : BN == 256                       ? 3
+                              : BN > 128                        ? 3
                               : TF32                            ? (BM == 64 || BN == 128 ? 4 : 5)
                               : BULK && (BM == 64 || BN == 128) ? 3
                                                                 : 4;
     static const int PLANE = DIRECT ? 1 : BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
-    static const int TILE = BM * LINES_B; /* floats, of C */
-    static_assert(BN == 256 || HAS_TILE ||
+    static_assert(BN > 128 || HAS_TILE ||
                       TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
                   "what holds op(B) has room for it");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
@@ -344,8 +348,8 @@ template <typename S>
 struct shared_t {
     queue_t<S::BM, S::STAGES> a;
     queue_t<S::LINES_B, S::STAGES> b;
-    unsigned planes[S::BUFFERS][S::PLANES][S::PLANE];      /* of op(B): h, m, l; or TF32 */
-    __align__(1024) float bulk[S::HAS_TILE ? S::TILE : 1]; /* for the copy engine to store */
+    unsigned planes[S::BUFFERS][S::PLANES][S::PLANE]; /* of op(B): h, m, l; or TF32 */
+    __align__(1024) float bulk[S::BULK_TILE];         /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
     /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */

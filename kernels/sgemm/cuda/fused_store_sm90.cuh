@@ -63,15 +63,17 @@ static __device__ __forceinline__ unsigned row_of(int i)
     return threadIdx.x % 4 * 2;
 }
 
-template <typename S>
+/* Leave `WIDTH` columns of the tile, from `first` on, in shared memory. */
+template <typename S, int WIDTH = S::LINES_B>
 static __device__ __forceinline__ void to_shared(const float (&total)[S::ACCUMULATORS], float alpha,
-                                                 float *tile)
+                                                 float *tile, int first = 0)
 {
 #pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i += 2)
-        *(float2 *)(tile +
-                    tilemm__fused_tile(row_of<S>(i / 2 % 2), col_of() + i / 4 * 8, S::LINES_B)) =
-            make_float2(alpha * total[i], alpha * total[i + 1]);
+    for (int i = 0; i < (WIDTH < S::BN ? WIDTH : S::BN) / 2; i += 2) {
+        const int at = first / 2 + i;
+        *(float2 *)(tile + tilemm__fused_tile(row_of<S>(i / 2 % 2), col_of() + i / 4 * 8, WIDTH)) =
+            make_float2(alpha * total[at], alpha * total[at + 1]);
+    }
 }
 
 /* Store in C by the copy engine, each warp its 16 rows. */
@@ -80,17 +82,20 @@ static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMU
                                                   float alpha, const CUtensorMap *c,
                                                   const place_t &place, float *tile)
 {
-    const int row = threadIdx.x / 32 * 16;
-    if (threadIdx.x % 32 == 0)
-        tensor_wait_read();
-    __syncwarp(); /* the tile before has gone */
-    to_shared<S>(total, alpha, tile);
-    fence_for_async();
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-        for (int col = 0; col < S::BN; col += 32)
-            tensor_store(c, place.n + col, place.m + row, (int)place.matrix,
-                         tile + tilemm__fused_tile(row, col, S::LINES_B));
+    const int row = threadIdx.x / 32 * 16, WIDTH = S::BULK_BN;
+#pragma unroll
+    for (int first = 0; first < S::BN; first += WIDTH) {
+        if (threadIdx.x % 32 == 0)
+            tensor_wait_read();
+        __syncwarp(); /* what was there before has gone */
+        to_shared<S, WIDTH>(total, alpha, tile, first);
+        fence_for_async();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0)
+            for (int col = 0; col < WIDTH; col += 32)
+                tensor_store(c, place.n + first + col, place.m + row, (int)place.matrix,
+                             tile + tilemm__fused_tile(row, col, WIDTH));
+    }
 }
 
 /* Store in C, each warp its 16 rows, one after the other: lanes are neighbours in memory, however C

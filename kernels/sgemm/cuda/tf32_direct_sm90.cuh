@@ -165,6 +165,8 @@ static __device__ __forceinline__ void multiply_direct(const fused_t &problem, c
         wgmma_pin(at.total);
         leave_stage(shared, previous);
     } while (end_item(at, shared, problem, maps));
+    if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
+        tensor_wait_read(); /* before the shared memory goes */
 }
 
 #endif

@@ -233,8 +233,6 @@ static __device__ __forceinline__ void multiply_rewritten(const fused_t &problem
             mbarrier_arrive(&shared.empty[at.buffer]);
         advance<S::BUFFERS>(&at.buffer, &at.parity);
     } while (end_item(at, shared, problem, maps));
-    if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
-        tensor_wait_read(); /* before the shared memory goes */
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
@@ -261,7 +259,8 @@ static __device__ __forceinline__ void multiply(const fused_t &problem, const ma
 }
 
 #define KERNEL(name, m, n, a_k, b_k, transposed, cluster)                                          \
-    typedef shape_t<m, n, a_k, b_k, transposed, false, TF32_KIND, cluster> name##_t;               \
+    typedef shape_t<m, n, a_k, b_k, transposed, (a_k) && (b_k) && (n) >= 64, TF32_KIND, cluster>   \
+        name##_t;                                                                                  \
     FUSED_KERNEL_OF(name, feed, multiply, add_up_splits)
 TILEMM__SGEMM_TF32_ROWS(KERNEL)
 
