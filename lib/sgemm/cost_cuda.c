@@ -39,15 +39,19 @@ static const double cluster_imbalance = 0.031;
 enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
 static const double splitk_split = 20;
-/* Cycles that a skinny kernel takes for each column of its tile; 1.5 times, if more than four. */
-static const double skinny_start = 500;
+/* Of skinny kernels, fitted to 135 products on an H200. Cycles that one takes to start with one
+ * column, and for each column of its tile otherwise. */
+static const double skinny_one = 500, skinny_start = 300;
+/* Bytes that a multiprocessor reads in a cycle for tiles of up to 4, 8 and 16 columns, if each has
+ * a block; and at most, with fewer blocks or two to each. With one column memory bounds all. */
+static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
+/* The part of the room for blocks that clusters of 3, 5, 6 or 7 fill at once. */
+static const double skinny_fits = 0.94;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
 static const double skinny_wave = 3500, skinny_wave_step = 9;
 /* Cycles in which a cluster adds up its splits; in which the last block does, and for each column.
  */
 static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500;
-/* Part of the time of reading X by which each column of Z makes a skinny product longer. */
-static const double skinny_column = 0.028;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
@@ -74,12 +78,21 @@ static const double fused_store = 796, unaligned_store = 0.111;
 static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.835, tf32_store = 0.179;
 /* Of parts of k of FP16 planes the third kernel, which computes what these do not carry. */
 static const double half_third_kernel = 8000;
+/* How much longer the pass takes to read numbers that are not aligned to 16 bytes. */
+static const double half_planes_narrow = 1.7;
 /* How much longer waves of clusters take, which leave some multiprocessors empty; and the part of
  * the multiprocessors up to which blocks of clusters, of which one holds two, have one each. */
 static const double fused_cluster_waves = 1.17, fused_spread = 0.85;
+/* Of clusters of seven, of which two leave two or four of a group of multiprocessors empty. */
+static const double fused_spread_of_seven = 0.8;
+/* Cycles by which kernels that compute C' take longer to add up, for each block of a cluster of
+ * three or more. */
+static const double fused_transposed_sum = 500;
 /* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet; how much
  * longer it takes for the part of a tile's lines of an operand that C lacks. */
 static const double tf32_sooner = 1250, tf32_meeting = 22600, tf32_lacking = 0.313;
+/* How much longer it takes where split-K's second kernel follows. */
+static const double tf32_splits = 1.15;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
  * preferred all the same, since their sums are more exact than those of the other kernels. */
 static const double planes_across = 1.45, planes_most_across = 8192;
@@ -193,7 +206,24 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     return overlapped(sum, least, ffma_both) + second_kernel(family, trial, bytes, traits);
 }
 
-/* Reading the large operand, and multiply-adds, which hide less with many columns, unaligned. */
+/* Cycles in which a multiprocessor reads the operands of its part of `blocks`. */
+static double skinny_reading(const tilemm__sgemm_trial_t *trial, double blocks,
+                             const tilemm__cuda_traits_t *traits)
+{
+    enum { RESIDENT = 2, FEW = 3 };
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const double *const rate = skinny_bytes[row->n > 4 ? row->n / 8 : 0];
+    const double bytes = (double)(row->m + row->n) * (double)trial->k_split * sizeof(float);
+    const double share = blocks / traits->sm_count, waves = share / RESIDENT;
+    const int is_power = (trial->splits & (trial->splits - 1)) == 0;
+    const double late = trial->cluster && !is_power && waves > skinny_fits && waves <= 1;
+    if (share <= 1)
+        return bytes / (rate[0] < share * rate[1] ? rate[0] / share : rate[1]);
+    return (waves < FEW ? whole(waves + 1 - 1e-9) : waves + 0.5) * RESIDENT * bytes / rate[1] +
+           late * bytes / rate[0];
+}
+
+/* Reading the large operand, and multiply-adds. */
 static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                               const tilemm__cuda_traits_t *traits)
 {
@@ -204,10 +234,10 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double blocks = (double)tilemm__div_up(tilemm__max(args->m, args->n), row->m) *
                           (double)args->batch_count * (double)trial->splits;
     const double waves = blocks / (2.0 * traits->sm_count), later = waves > 1 ? waves - 1 : 0;
-    const double exposed = !row->facet && row->n > 4 ? row->n / 4 : 1;
-    return family->launch + skinny_start * row->n * (row->n > 4 ? 1.5 : 1) +
-           bytes_of_all(args) / (family->bytes * traits->sm_count) * exposed *
-               (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
+    const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
+    const double reading = row->n > 1 ? skinny_reading(trial, blocks, traits) : 0;
+    return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
+           (reading > least ? reading : least) +
            later * (skinny_wave + skinny_wave_step * (double)trial->k_split) +
            (trial->cluster      ? skinny_meeting
             : trial->splits > 1 ? skinny_last + skinny_last_column * row->n
@@ -284,7 +314,10 @@ static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sge
     const double sum = (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
     const int by_parts =
         tilemm__sgemm_is_half(trial->variant) && trial->splits > 1 && !trial->cluster;
+    const int late = trial->cluster && trial->splits > 2 &&
+                     tilemm__sgemm_fused_walk(trial->variant, args).transposed;
     return (trial->cluster ? family->cluster + meeting + sum : 0) + by_parts * half_third_kernel +
+           (late ? fused_transposed_sum * (double)trial->splits : 0) +
            alone * stored_alone(args, traits) +
            (tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits)) +
            second_kernel(family, trial, bytes, traits);
@@ -312,9 +345,10 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const int cluster = trial->cluster ? (int)trial->splits : 1;
     const int64_t room = tilemm__max(
         (int64_t)(traits->sm_count * resident_of_clusters(row->blocks, cluster)), cluster);
-    const int64_t spread = trial->cluster && row->blocks > 1
-                               ? (int64_t)(fused_spread * traits->sm_count)
-                               : traits->sm_count;
+    const int64_t spread =
+        trial->cluster && row->blocks > 1
+            ? (int64_t)((cluster == 7 ? fused_spread_of_seven : fused_spread) * traits->sm_count)
+            : traits->sm_count;
     double cycles = family->launch + cost->start;
     if (items <= tilemm__min(spread, room))
         cycles += cost->item_alone + steps * cost->step_alone;
@@ -347,7 +381,8 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
                          : lacks_m > lacks_n                         ? lacks_m
                                                                      : lacks_n;
     return overlapped(cycles, moving_estimate(trial, args, traits, items), fused_both) *
-               (1 + tf32_lacking * lacks) +
+               (1 + tf32_lacking * lacks) *
+               (trial->splits > 1 && !trial->cluster ? tf32_splits : 1) +
            tf32_store * exposed_store(args, traits) +
            fused_extras(trial, args, traits, tf32_meeting, tf32_alone);
 }
@@ -431,7 +466,10 @@ static double half_planes_estimate(const tilemm__sgemm_trial_t *trial,
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_HALF_PLANES];
-    const double numbers = elements_of_a_and_b(args);
+    const double narrow = ((tilemm__sgemm_is_aligned_a(args) ? 0 : (double)args->m) +
+                           (tilemm__sgemm_is_aligned_b(args) ? 0 : (double)args->n)) *
+                          (double)args->k * (double)args->batch_count;
+    const double numbers = elements_of_a_and_b(args) + half_planes_narrow * narrow;
     const double filled_up = ((double)tilemm__round_up(args->m, TILEMM__SGEMM_HALF_ALIGN_MN) +
                               (double)tilemm__round_up(args->n, TILEMM__SGEMM_HALF_ALIGN_MN)) *
                              (double)args->k * (double)args->batch_count;
