@@ -80,11 +80,8 @@ static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.835, tf32_sto
 static const double half_third_kernel = 8000;
 /* How much longer the pass takes to read numbers that are not aligned to 16 bytes. */
 static const double half_planes_narrow = 1.7;
-/* How much longer waves of clusters take, which leave some multiprocessors empty; and the part of
- * the multiprocessors up to which blocks of clusters, of which one holds two, have one each. */
-static const double fused_cluster_waves = 1.17, fused_spread = 0.85;
-/* Of clusters of seven, of which two leave two or four of a group of multiprocessors empty. */
-static const double fused_spread_of_seven = 0.8;
+/* How much longer waves of clusters take, which leave some multiprocessors empty. */
+static const double fused_cluster_waves = 1.17;
 /* Cycles by which kernels that compute C' take longer to add up, for each block of a cluster of
  * three or more. */
 static const double fused_transposed_sum = 500;
@@ -323,6 +320,11 @@ static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sge
            second_kernel(family, trial, bytes, traits);
 }
 
+int tilemm__sgemm_is_spread(int64_t blocks, int cluster, const tilemm__cuda_traits_t *traits)
+{
+    return (double)blocks <= traits->sm_count * resident_of_clusters(1, cluster);
+}
+
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
 static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                              const tilemm__cuda_traits_t *traits)
@@ -345,12 +347,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const int cluster = trial->cluster ? (int)trial->splits : 1;
     const int64_t room = tilemm__max(
         (int64_t)(traits->sm_count * resident_of_clusters(row->blocks, cluster)), cluster);
-    const int64_t spread =
-        trial->cluster && row->blocks > 1
-            ? (int64_t)((cluster == 7 ? fused_spread_of_seven : fused_spread) * traits->sm_count)
-            : traits->sm_count;
     double cycles = family->launch + cost->start;
-    if (items <= tilemm__min(spread, room))
+    if (items <= room && tilemm__sgemm_is_spread(items, cluster, traits))
         cycles += cost->item_alone + steps * cost->step_alone;
     else
         cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *

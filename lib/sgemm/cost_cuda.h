@@ -66,6 +66,10 @@ double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
 double tilemm__sgemm_team_estimate(const tilemm__sgemm_warp_t *plan,
                                    const tilemm__cuda_traits_t *traits);
 
+/* Whether each of so few blocks, in clusters of `cluster`, is to have a multiprocessor to itself:
+ * where there is room for two, the device often puts two on one and leaves others empty. */
+int tilemm__sgemm_is_spread(int64_t blocks, int cluster, const tilemm__cuda_traits_t *traits);
+
 /* Cycles of the product of planes on sm90 for `pairs` tiles of clusters of `steps` steps each, with
  * the last `shared` ones' k shared out: 0, or pairs modulo the clusters of the device. */
 double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,

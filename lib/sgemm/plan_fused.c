@@ -29,10 +29,11 @@ enum {
     MOST_COPIES = 1 << 30,
     /* The largest tile for which shared memory has room beside the operands: in a cluster. */
     LARGEST_IN_CLUSTER = 128 * 128,
-    /* Parts of k of an invariant product: with fewer, products of few tiles leave multiprocessors
-     * idle; with more, clusters take longer to add up. Beyond what a cluster can have, of LONG_PART
-     * steps or more each, which the workspace holds. */
-    INVARIANT_PART = 64,
+    /* Parts of k of an invariant product, from LEAST_K on: with fewer, products of few tiles leave
+     * multiprocessors idle; with more, or for a shorter k, ending them takes longer than they save.
+     * Beyond what a cluster can have, of LONG_PART steps or more each, which the workspace holds.
+     */
+    INVARIANT_LEAST_K = 256,
     INVARIANT_PARTS = 4,
     INVARIANT_LONG_PART = 2048,
     HALF_LEAST_K = 513,
@@ -127,8 +128,8 @@ int tilemm__sgemm_has_half(int64_t k)
 
 int64_t tilemm__sgemm_invariant_parts(int64_t k, int half, int64_t *k_part)
 {
-    const int64_t few = tilemm__min(k / INVARIANT_PART, INVARIANT_PARTS);
-    const int64_t parts = tilemm__max(tilemm__max(few, k / INVARIANT_LONG_PART), 1);
+    const int64_t parts =
+        k < INVARIANT_LEAST_K ? 1 : tilemm__max(k / INVARIANT_LONG_PART, INVARIANT_PARTS);
     return tilemm__sgemm_split(k, half ? INVARIANT_PARTS : parts, TILEMM__SGEMM_FUSED_K, k_part);
 }
 
@@ -283,14 +284,16 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     const int64_t room = (int64_t)limits->cuda->sm_count * row->blocks / walk.cluster;
     const tilemm__sgemm_args_t read =
         tilemm__sgemm_reads_unaligned(trial->variant) ? *args : tilemm__sgemm_aligned(args);
+    const unsigned cluster = trial->cluster ? (unsigned)trial->splits : (unsigned)walk.cluster;
+    const int64_t blocks = (trial->cluster ? count : tilemm__min(count, room)) * walk.cluster;
     int64_t k_part, k_half;
     tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
     tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
     return (tilemm__sgemm_fused_t){
         .args = tilemm__sgemm_exchange(&read, walk.transposed),
         .variant = trial->variant,
-        .cluster = trial->cluster ? (unsigned)trial->splits : (unsigned)walk.cluster,
-        .blocks = (uint64_t)((trial->cluster ? count : tilemm__min(count, room)) * walk.cluster),
+        .cluster = cluster,
+        .blocks = (uint64_t)blocks,
         .splits = trial->splits,
         .k_split = trial->k_split,
         .k_part = k_part,
@@ -300,6 +303,7 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
         .cols = (unsigned)walk.cols,
         .count = (unsigned)count,
         .store = (unsigned char)store_of(args, trial),
+        .spread = (unsigned char)tilemm__sgemm_is_spread(blocks, (int)cluster, limits->cuda),
     };
 }
 

@@ -166,12 +166,12 @@ static inline int half_sum(int64_t k, const float *a, const float *b, int64_t ld
 static inline float invariant_sum_of(int fused, int is_hopper, int64_t k, const float *a,
                                      const float *b, int64_t ldb)
 {
-    enum { LONG_PART = 2048 };
+    enum { LONG_PART = 2048, FOUR_PARTS = 256 };
     fused |= is_hopper && is_one_chain(k);
-    const int64_t step = fused ? 16 : STEP_OF_PLANES, least = fused ? 128 : 64;
-    const int64_t few = fused ? 8 : k / LONG_PART > 4 ? k / LONG_PART : 4;
-    const int64_t most = is_hopper ? few : 1;
-    const int64_t parts = k / least < 1 ? 1 : k / least < most ? k / least : most;
+    const int64_t step = fused ? 16 : STEP_OF_PLANES;
+    const int64_t chains = k / 128 < 1 ? 1 : k / 128 < 8 ? k / 128 : 8;
+    const int64_t sums = k < FOUR_PARTS ? 1 : k / LONG_PART > 4 ? k / LONG_PART : 4;
+    const int64_t parts = !is_hopper ? 1 : fused ? chains : sums;
     const int64_t part = (k + parts * step - 1) / (parts * step) * step;
     float all = 0;
     if (!fused && half_sum(k, a, b, ldb, &all))

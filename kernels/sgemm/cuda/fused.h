@@ -71,7 +71,8 @@ typedef struct {
                                     computes what planes do not carry, if not NULL */
     int goes_on; /* half_sm90.cu computes that itself: one split, or a cluster whose parts are those
                     of k_part too */
-    unsigned char store; /* tilemm__sgemm_fused_store_t */
+    unsigned char store;  /* tilemm__sgemm_fused_store_t */
+    unsigned char spread; /* one block to a multiprocessor, even if there is room for more */
 } tilemm__sgemm_fused_t;
 
 /* ---- launcher ------------------------------------------------------------------------------- */

@@ -91,6 +91,9 @@ static bool describe_operands(const fused_t *problem, maps_t *maps)
 
 /* ---- launcher ------------------------------------------------------------------------------- */
 
+/* More than half of a multiprocessor's shared memory. */
+enum { SPREAD_BYTES = 115 << 10 };
+
 template <typename S>
 static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaStream_t stream,
                   size_t bytes = sizeof(shared_t<S>))
@@ -103,6 +106,8 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
          !describe(&maps.c, false, args->c, args->n, args->m, args->ldc, args->stride_c,
                    args->batch_count, 16)))
         return cudaErrorInvalidValue;
+    if (problem->spread && bytes < SPREAD_BYTES)
+        bytes = SPREAD_BYTES;
     return launch_kernel(kernel,
                          {(unsigned)problem->blocks, S::THREADS, bytes, problem->cluster, true},
                          stream, *problem, maps);
