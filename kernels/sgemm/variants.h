@@ -101,26 +101,34 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 16, 128)                                                   \
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 32, 64)
 
-/* A matrix and a vector: ROW(name, lanes, threads, width, blocks): `lanes` of a block's threads
- * share a row of the matrix, which they read `width` numbers at a time; registers suffice for
- * `blocks` blocks on a multiprocessor. _k: rows run along k; _m: along m, and a thread has `width`
- * of them.
- */
+/* A matrix and up to four vectors: ROW(name, lanes, columns, threads, width, blocks): `lanes` of a
+ * block's threads share a row of the matrix, which they read `width` numbers at a time, for up to
+ * `columns` vectors; registers suffice for `blocks` blocks on a multiprocessor. _k: rows run along
+ * k; _m: along m, and a thread has `width` of them. */
 #define TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                           \
-    ROW(sgemm_vector_sm75_8_k, 8, 256, 1, 8)                                                       \
-    ROW(sgemm_vector_sm75_8_k_aligned, 8, 256, 4, 5)                                               \
-    ROW(sgemm_vector_sm75_32_k, 32, 256, 1, 8)                                                     \
-    ROW(sgemm_vector_sm75_32_k_aligned, 32, 256, 4, 5)                                             \
-    ROW(sgemm_vector_sm75_256_k, 256, 256, 1, 8)                                                   \
-    ROW(sgemm_vector_sm75_256_k_aligned, 256, 256, 4, 5)
+    ROW(sgemm_vector_sm75_8_k, 8, 1, 256, 1, 8)                                                    \
+    ROW(sgemm_vector_sm75_8_k_aligned, 8, 1, 256, 4, 5)                                            \
+    ROW(sgemm_vector_sm75_32_k, 32, 1, 256, 1, 8)                                                  \
+    ROW(sgemm_vector_sm75_32_k_aligned, 32, 1, 256, 4, 5)                                          \
+    ROW(sgemm_vector_sm75_256_k, 256, 1, 256, 1, 8)                                                \
+    ROW(sgemm_vector_sm75_256_k_aligned, 256, 1, 256, 4, 5)                                        \
+    ROW(sgemm_vector_sm75_32x2_k_aligned, 32, 2, 256, 4, 4)                                        \
+    ROW(sgemm_vector_sm75_256x2_k_aligned, 256, 2, 256, 4, 4)                                      \
+    ROW(sgemm_vector_sm75_32x4_k_aligned, 32, 4, 256, 4, 3)
 #define TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                           \
-    ROW(sgemm_vector_sm75_8_m, 8, 256, 1, 4)                                                       \
-    ROW(sgemm_vector_sm75_8_m_aligned, 8, 256, 4, 4)                                               \
-    ROW(sgemm_vector_sm75_32_m, 32, 256, 1, 4)                                                     \
-    ROW(sgemm_vector_sm75_32_m_aligned, 32, 256, 4, 4)                                             \
-    ROW(sgemm_vector_sm75_128_m, 128, 1024, 1, 1)                                                  \
-    ROW(sgemm_vector_sm75_128_m_aligned, 128, 256, 4, 4)                                           \
-    ROW(sgemm_vector_sm75_512_m_aligned, 512, 1024, 4, 1)
+    ROW(sgemm_vector_sm75_8_m, 8, 1, 256, 1, 4)                                                    \
+    ROW(sgemm_vector_sm75_8_m_aligned, 8, 1, 256, 4, 4)                                            \
+    ROW(sgemm_vector_sm75_32_m, 32, 1, 256, 1, 4)                                                  \
+    ROW(sgemm_vector_sm75_32_m_aligned, 32, 1, 256, 4, 4)                                          \
+    ROW(sgemm_vector_sm75_128_m, 128, 1, 1024, 1, 1)                                               \
+    ROW(sgemm_vector_sm75_128_m_aligned, 128, 1, 256, 4, 4)                                        \
+    ROW(sgemm_vector_sm75_512_m_aligned, 512, 1, 1024, 4, 1)                                       \
+    ROW(sgemm_vector_sm75_8x2_m_aligned, 8, 2, 256, 4, 3)                                          \
+    ROW(sgemm_vector_sm75_32x2_m_aligned, 32, 2, 256, 4, 3)                                        \
+    ROW(sgemm_vector_sm75_128x2_m_aligned, 128, 2, 256, 4, 3)                                      \
+    ROW(sgemm_vector_sm75_8x4_m_aligned, 8, 4, 256, 4, 2)                                          \
+    ROW(sgemm_vector_sm75_32x4_m_aligned, 32, 4, 256, 4, 2)                                        \
+    ROW(sgemm_vector_sm75_128x4_m_aligned, 128, 4, 256, 4, 2)
 
 /* Tiles whose k is shared out among the warps: ROW(name, trans_a, trans_b, rows, columns, blocks):
  * a thread computes rows x columns of C, a warp all of a tile; registers suffice for `blocks`

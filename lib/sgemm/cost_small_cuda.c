@@ -12,11 +12,12 @@ enum { SECTOR = TILEMM__SGEMM_SECTOR / sizeof(float) /* numbers */ };
 
 enum { VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m };
 
-/* A matrix and a vector, rows along k and along m: cycles of a block, and of each time that it
- * reads; those of a multiprocessor for each block. */
+/* A matrix and up to four vectors, rows along k and along m: cycles of a block, and of each time
+ * that it reads; those of a multiprocessor for each block; and for each vector but the first, of a
+ * block and of a time. The latter were fitted to 527 products on an H200, which leaves 15 %. */
 static const struct {
-    double block, round, start;
-} vector_costs[2] = {{1000, 750, 230}, {0, 600, 520}};
+    double block, round, start, pair, pair_round;
+} vector_costs[2] = {{1000, 750, 230, 0, 825}, {0, 600, 520, 1573, 78}};
 /* The part that waiting adds to reading; bytes that one block reads in a cycle; sectors of memory
  * that a block reads for each k beside those that its rows fill, if they are not aligned. */
 static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
@@ -34,18 +35,18 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const tilemm__family_cost_t *family =
         &tilemm__sgemm_family_costs[along_m ? TILEMM__OF_VECTOR_M : TILEMM__OF_VECTOR_K];
     const double k = (double)plan->k_split, rounds = (double)tilemm__div_up(plan->k_split, row->k);
-    const double waves =
-        (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
-    const double share = (double)plan->blocks / traits->sm_count;
-    const double waiting =
-        waves * (vector_costs[along_m].block + (row->threads > 256 ? vector_large : 0) +
-                 rounds * vector_costs[along_m].round) +
-        share * vector_costs[along_m].start * row->threads / 256;
+    const double share = (double)plan->blocks / traits->sm_count, pairs = row->n / 2;
+    const double resident = resident_of_clusters(row->blocks, (int)plan->splits);
+    const double block = vector_costs[along_m].block + (row->threads > 256 ? vector_large : 0) +
+                         vector_costs[along_m].pair * pairs;
+    const double round = vector_costs[along_m].round + vector_costs[along_m].pair_round * pairs;
+    const double waiting = whole(share / resident + 1 - 1e-9) * (block + rounds * round) +
+                           share * vector_costs[along_m].start * row->threads / 256;
     /* Bytes of a block. */
     const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * k;
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
-        sizeof(float) * (along_m ? k * (1 + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
+        sizeof(float) * (along_m ? k * (row->n + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
     const double all = share * bytes / family->bytes;
     const double most =
         (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;

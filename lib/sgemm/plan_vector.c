@@ -1,5 +1,5 @@
-/* plan_vector.c - plans of SGEMM of a matrix and a vector where the matrix is not large: how many
- * threads share a row of it.
+/* plan_vector.c - plans of SGEMM of a matrix and up to four vectors where the matrix is not large:
+ * how many threads share a row of it.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "candidates_cuda.h"
@@ -9,7 +9,8 @@ enum {
     FIRST = TILEMM__sgemm_vector_sm75_8_k,
     FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
     END = TILEMM__sgemm_slicek_sm80_32x64_nn,
-    STEP = 4 /* of k, that is divided */
+    STEP = 4,        /* of k, that is divided */
+    MOST_COLUMNS = 4 /* of a variant */
 };
 
 static const int64_t most = 1 << 30;
@@ -19,11 +20,12 @@ static const int64_t most = 1 << 30;
 static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int variant, int splits,
                                       const tilemm__cuda_traits_t *traits)
 {
-    const int exchange = args->n > 1;
+    const int exchange = args->m < args->n;
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
     tilemm__sgemm_vector_t p = {
         .m = e.m,
+        .n = (int)e.n,
         .k = e.k,
         .alpha = e.alpha,
         .beta = e.beta,
@@ -35,18 +37,21 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
         .c_array = e.c_array,
         .ldx = e.lda,
         .z_k = e.trans_b ? 1 : e.ldb,
+        .z_n = e.trans_b ? e.ldb : 1,
         .c_m = exchange ? 1 : args->ldc,
+        .c_n = exchange ? args->ldc : 1,
         .stride_x = e.stride_a,
         .stride_z = e.stride_b,
         .stride_c = e.stride_c,
         .variant = variant,
         .concurrent = traits->cc >= 90,
     };
-    const int z_is_wide =
-        p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, 0, p.stride_z, args->batch_count);
+    const int z_is_wide = p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, p.n > 1 ? p.z_n : 0,
+                                                           p.stride_z, args->batch_count);
     const int64_t per_matrix = tilemm__div_up(p.m, row->m);
     const int along_m = variant >= FIRST_M;
-    if (tilemm__sgemm_split(p.k, splits, STEP, &p.k_split) != splits || along_m != e.trans_a ||
+    if (p.n > row->n || (row->n > 1 && p.n <= row->n / 2) ||
+        tilemm__sgemm_split(p.k, splits, STEP, &p.k_split) != splits || along_m != e.trans_a ||
         (row->facet && !(tilemm__sgemm_is_aligned_a(&e) && (along_m || z_is_wide))) ||
         (double)per_matrix * (double)args->batch_count * splits > (double)most)
         return p;
@@ -85,11 +90,11 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
     /* With a shorter k most of the threads of a row would be idle; of a larger matrix whose rows
      * run along k the skinny kernels read faster. Measured on an H100. */
     enum { LEAST_K_ALONG_M = 8, LEAST_K = 32, MOST_NUMBERS = 1 << 26 };
-    const int along_m = tilemm__sgemm_exchange(args, args->n > 1).trans_a;
-    const double numbers = (double)args->m * (double)args->n * (double)args->k;
+    const int along_m = tilemm__sgemm_exchange(args, args->m < args->n).trans_a;
+    const double numbers = (double)tilemm__max(args->m, args->n) * (double)args->k;
     const int pays =
         along_m ? args->k >= LEAST_K_ALONG_M : args->k >= LEAST_K && numbers <= MOST_NUMBERS;
-    if (tilemm__min(args->m, args->n) > 1 ||
+    if (tilemm__min(args->m, args->n) > MOST_COLUMNS ||
         tilemm__max(tilemm__max(args->m, args->n), args->k) > most || !(pays || *limits->variant))
         return;
     for (int v = FIRST; v < END; v++) {

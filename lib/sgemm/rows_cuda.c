@@ -18,11 +18,11 @@
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
 /* k: of a time that a block reads. */
-#define VECTOR_K(row, lanes, threads, width, blocks)                                               \
-    ROW(#row, (threads) / (lanes), 1, (lanes) * (width)*TILEMM__SGEMM_VECTOR_AHEAD_K(width),       \
+#define VECTOR_K(row, lanes, columns, threads, width, blocks)                                      \
+    ROW(#row, (threads) / (lanes), columns, (lanes) * (width)*TILEMM__SGEMM_VECTOR_AHEAD_K(width), \
         threads, blocks, 0, 0, (width) == 4)
-#define VECTOR_M(row, lanes, threads, width, blocks)                                               \
-    ROW(#row, (threads) / (lanes) * (width), 1, (lanes)*TILEMM__SGEMM_VECTOR_AHEAD_M(width),       \
+#define VECTOR_M(row, lanes, columns, threads, width, blocks)                                      \
+    ROW(#row, (threads) / (lanes) * (width), columns, (lanes)*TILEMM__SGEMM_VECTOR_AHEAD_M(width), \
         threads, blocks, 0, 0, (width) == 4)
 #define SLICEK(row, trans_a, trans_b, rows, columns, blocks)                                       \
     ROW(#row, rows, 32 * (columns), TILEMM__SGEMM_SLICEK_STEP, 32 * TILEMM__SGEMM_SLICEK_WARPS,    \

@@ -193,7 +193,10 @@ static void rare_kernels(rng_t *rng)
         "sgemm_vector_sm75_8_k",           "sgemm_vector_sm75_32_k",
         "sgemm_vector_sm75_256_k",         "sgemm_vector_sm75_8_m",
         "sgemm_vector_sm75_32_m",          "sgemm_vector_sm75_128_m",
-        "sgemm_vector_sm75_512_m_aligned", "sgemm_slicek_sm80_32x32",
+        "sgemm_vector_sm75_512_m_aligned", "sgemm_vector_sm75_32x2_k",
+        "sgemm_vector_sm75_32x4_k",        "sgemm_vector_sm75_256x2_k",
+        "sgemm_vector_sm75_8x4_m",         "sgemm_vector_sm75_32x2_m",
+        "sgemm_vector_sm75_128x4_m",       "sgemm_slicek_sm80_32x32",
         "sgemm_slicek_sm80_16x32",         "sgemm_slicek_sm80_8x32",
         "sgemm_slicek_sm80_4x32",          "sgemm_slicek_sm80_32x64",
         "sgemm_slicek_sm80_16x64",         "sgemm_slicek_sm80_8x64"};
@@ -217,9 +220,12 @@ static void rare_kernels(rng_t *rng)
             const int has_tiles = strstr(variants[v], "tf32_sm90") != NULL && i % 4 == 1;
             const int aligned = (is_vector && i % 4 > 1) || has_tiles;
             if (is_vector) {
-                *(i % 2 ? &g.m : &g.n) = 1;
+                const int columns = strstr(variants[v], "x2_")   ? 2
+                                    : strstr(variants[v], "x4_") ? rng_range(rng, 3, 4)
+                                                                 : 1;
+                *(i % 2 ? &g.m : &g.n) = columns;
                 if (i % 4 == 3) { /* clusters */
-                    g.n = rng_range(rng, 1, 100);
+                    g.n = rng_range(rng, columns, 100);
                     g.k += rng_range(rng, 3000, 12000);
                 }
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);

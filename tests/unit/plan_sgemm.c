@@ -217,7 +217,7 @@ static void check_invariant_from_planes(const tilemm__sgemm_args_t *args,
     const char *const family = "sgemm_invariant_";
     const tilemm__sgemm_fused_t *const p = &plan->as.fused.product;
     const tilemm__sgemm_splitk_t *const splitk = &plan->as.fused.splitk;
-    const int64_t few = args->k < 128 ? 1 : args->k < 256 ? args->k / 64 : 4;
+    const int64_t few = args->k < 256 ? 1 : 4;
     const int64_t most = args->k >= 5 * 2048 ? args->k / 2048 : few;
     const int64_t part = (args->k + 32 * most - 1) / (32 * most) * 32;
     const int64_t parts = (args->k + part - 1) / part;

@@ -159,16 +159,20 @@ static void check_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_
           plan->name, p->k_split);
 }
 
-/* A matrix and a vector: blocks cover the rows of X, and find their matrix by a product in place of
- * a division; what is read 16 bytes at a time is aligned. */
+/* A matrix and up to four vectors: blocks cover the rows of X, and find their matrix by a product
+ * in place of a division; what is read 16 bytes at a time is aligned. */
 static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
 {
     const tilemm__sgemm_vector_t *const p = &plan->as.vector;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, args->n > 1);
+    const int exchange = args->m < args->n;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
     const int64_t per_matrix = tilemm__div_up(e.m, row->m);
-    CHECK(e.n == 1 && p->m == e.m && p->k == e.k && p->ldx == e.lda &&
-              p->c_m == (args->n > 1 ? 1 : args->ldc) &&
+    CHECK(p->n == e.n && p->n <= row->n && (row->n == 1 || p->n > row->n / 2), "%s: %d columns",
+          plan->name, p->n);
+    CHECK(p->m == e.m && p->k == e.k && p->ldx == e.lda && p->c_m == (exchange ? 1 : args->ldc) &&
+              p->c_n == (exchange ? args->ldc : 1) && p->z_k == (e.trans_b ? 1 : e.ldb) &&
+              p->z_n == (e.trans_b ? e.ldb : 1) &&
               e.trans_a == (p->variant >= TILEMM__sgemm_vector_sm75_8_m),
           "%s: X is %lld x %lld", plan->name, (long long)p->m, (long long)p->k);
     check_splits(plan->name, args->k, p->splits, p->k_split);
@@ -181,7 +185,8 @@ static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
         check_division(plan->name, p->by_per_matrix, block / p->splits, p->per_matrix);
     }
     CHECK(!row->facet || (tilemm__sgemm_is_aligned_a(&e) &&
-                          (e.trans_a || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0))),
+                          (e.trans_a || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0 &&
+                                         (p->n == 1 || p->z_n % 4 == 0)))),
           "%s: X or Z is not aligned", plan->name);
 }
 

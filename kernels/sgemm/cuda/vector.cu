@@ -1,11 +1,11 @@
-/* vector.cu - SGEMM of a matrix and a vector by FP32 multiply-adds, where the matrix is not large:
- * in batches, or in the L2 cache.
+/* vector.cu - SGEMM of a matrix and up to four vectors by FP32 multiply-adds, where the matrix is
+ * not large: in batches, or in the L2 cache.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * What counts is how soon all of X is under way. So nothing is staged in shared memory: a thread
- * reads X and Z where they lie, several numbers of each before it multiplies the first; Z comes
- * from the L1 cache. LANES threads share a row of X. There are two kernels:
+ * reads X and Z where they lie, several numbers of X before it multiplies the first; Z, of N
+ * columns, comes from the L1 cache. LANES threads share a row of X. There are two kernels:
  *   across - X's rows run along k: the threads of a row are neighbours, and so are their numbers.
  *   down   - X's rows run along m: neighbours have neighbouring rows, W each, of the same k. The
  *            blocks of a cluster may share out a long k.
@@ -51,7 +51,7 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_vector_t 
 
 /* ---- X's rows run along k ------------------------------------------------------------------- */
 
-template <int LANES, int THREADS, int W>
+template <int LANES, int N, int THREADS, int W>
 static __device__ __forceinline__ void across(const tilemm__sgemm_vector_t &problem)
 {
     const int AHEAD = TILEMM__SGEMM_VECTOR_AHEAD_K(W);
@@ -61,63 +61,83 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_vector_t &prob
     const place_t at = place_of(problem, blockIdx.x, ROWS);
     const int64_t row = at.m0 + (int)threadIdx.x / LANES, k = problem.k;
     const bool there = row < problem.m;
-    const float *const x = at.x + (there ? row : at.m0) * problem.ldx, *const z = at.z;
-    float sum[W] = {};
+    const float *const x = at.x + (there ? row : at.m0) * problem.ldx;
+    const float *z[N];
+    float sum[N][W] = {}, total[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        z[j] = at.z + min(j, problem.n - 1) * problem.z_n;
 #pragma unroll 1
     for (int64_t p = lane * W; p + W <= k; p += AHEAD * LANES * W) {
-        float xs[AHEAD][W] = {}, zs[AHEAD][W] = {};
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++) {
-            const int64_t at_k = p + i * LANES * W;
-            if (at_k + W <= k) {
-                read(xs[i], x + at_k);
-                read(zs[i], z + at_k * problem.z_k);
-            }
-        }
+        float xs[AHEAD][W] = {};
 #pragma unroll
         for (int i = 0; i < AHEAD; i++)
+            if (p + i * LANES * W + W <= k)
+                read(xs[i], x + p + i * LANES * W);
 #pragma unroll
-            for (int j = 0; j < W; j++)
-                sum[j] = fmaf(xs[i][j], zs[i][j], sum[j]);
+        for (int i = 0; i < AHEAD; i++) {
+            float zs[N][W] = {};
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (p + i * LANES * W + W <= k)
+                    read(zs[j], z[j] + (p + i * LANES * W) * problem.z_k);
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+                for (int w = 0; w < W; w++)
+                    sum[j][w] = fmaf(xs[i][w], zs[j][w], sum[j][w]);
+        }
     }
-    if (W > 1 && lane < k % W) /* the k that are no whole piece */
-        sum[0] = fmaf(__ldg(x + k / W * W + lane), __ldg(z + k / W * W + lane), sum[0]);
-    float total = W == 4 ? (sum[0] + sum[W / 2]) + (sum[W / 4] + sum[W - 1]) : sum[0];
 #pragma unroll
-    for (int apart = (LANES < 32 ? LANES : 32) / 2; apart > 0; apart /= 2)
-        total += __shfl_xor_sync(~0u, total, apart);
+    for (int j = 0; j < N; j++) {
+        float(&s)[W] = sum[j];
+        if (W > 1 && lane < k % W) /* the k that are no whole piece */
+            s[0] = fmaf(__ldg(x + k / W * W + lane), __ldg(z[j] + k / W * W + lane), s[0]);
+        total[j] = W == 4 ? (s[0] + s[W / 2]) + (s[W / 4] + s[W - 1]) : s[0];
+#pragma unroll
+        for (int apart = (LANES < 32 ? LANES : 32) / 2; apart > 0; apart /= 2)
+            total[j] += __shfl_xor_sync(~0u, total[j], apart);
+    }
     if (LANES > 32) {
-        __shared__ float totals[WARPS];
-        if (threadIdx.x % 32 == 0)
-            totals[threadIdx.x / 32] = total;
+        __shared__ float totals[N][WARPS];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (threadIdx.x % 32 == 0)
+                totals[j][threadIdx.x / 32] = total[j];
         __syncthreads();
-        total = 0.0f;
-        for (int i = 0; i < WARPS; i++)
-            total += totals[i];
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            total[j] = 0.0f;
+            for (int i = 0; i < WARPS; i++)
+                total[j] += totals[j][i];
+        }
     }
-    if (there && lane == 0)
-        epilogue_store(at.c + row * problem.c_m, total, problem.alpha, problem.beta);
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (there && lane == j && j < problem.n)
+            epilogue_store(at.c + row * problem.c_m + j * problem.c_n, total[j], problem.alpha,
+                           problem.beta);
 }
 
 /* ---- X's rows run along m ------------------------------------------------------------------- */
 
 /* One thread's part of its W rows, of which `there` exist: of each LANES steps of k, one. */
-template <int LANES, int W, bool WIDE>
-static __device__ __forceinline__ void multiply_rows(float (&sum)[W], const float *x, int64_t ldx,
-                                                     const float *z, int64_t z_k, int k, int first,
-                                                     int there)
+template <int LANES, int N, int W, bool WIDE>
+static __device__ __forceinline__ void multiply_rows(const tilemm__sgemm_vector_t &problem,
+                                                     float (&sum)[N][W], const float *x,
+                                                     const float *z, int k, int first, int there)
 {
     const int AHEAD = TILEMM__SGEMM_VECTOR_AHEAD_M(W);
+    const int64_t ldx = problem.ldx, z_k = problem.z_k;
     x += first * ldx;
     z += first * z_k;
 #pragma unroll 1
     for (int left = k - first; left > 0; left -= AHEAD * LANES) {
-        float xs[AHEAD][W] = {}, zs[AHEAD] = {};
+        float xs[AHEAD][W] = {};
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++, x += LANES * ldx, z += LANES * z_k) {
+        for (int i = 0; i < AHEAD; i++, x += LANES * ldx) {
             if (i * LANES >= left)
                 continue;
-            zs[i] = __ldg(z);
             if constexpr (WIDE)
                 read(xs[i], x);
             else
@@ -127,19 +147,24 @@ static __device__ __forceinline__ void multiply_rows(float (&sum)[W], const floa
                         xs[i][r] = __ldg(x + r);
         }
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++)
+        for (int i = 0; i < AHEAD; i++, z += LANES * z_k)
 #pragma unroll
-            for (int r = 0; r < W; r++)
-                sum[r] = fmaf(xs[i][r], zs[i], sum[r]);
+            for (int j = 0; j < N; j++) {
+                const bool exists = i * LANES < left && (j == 0 || j < problem.n);
+                const float z_j = exists ? __ldg(z + j * problem.z_n) : 0.0f;
+#pragma unroll
+                for (int r = 0; r < W; r++)
+                    sum[j][r] = fmaf(xs[i][r], z_j, sum[j][r]);
+            }
     }
 }
 
-template <int LANES, int THREADS, int W>
+template <int LANES, int N, int THREADS, int W>
 static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &problem)
 {
     const int ACROSS = THREADS / LANES, ROWS = ACROSS * W, WARPS = THREADS / 32;
     const int thread = (int)threadIdx.x, first = thread % ACROSS * W;
-    __shared__ float sums[WARPS][ROWS];
+    __shared__ float sums[N][WARPS][ROWS];
     static_assert(ACROSS <= 32 && ROWS <= THREADS, "a warp has all rows; a thread for each");
     const unsigned cluster = divided(blockIdx.x, problem.by_splits);
     const unsigned split = blockIdx.x - cluster * problem.splits;
@@ -150,43 +175,49 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &proble
     const int there = (int)(problem.m - at.m0) - first;
     const float *const x = at.x + at.m0 + first + k0 * problem.ldx;
     const float *const z = at.z + k0 * problem.z_k;
-    float sum[W] = {};
+    float sum[N][W] = {};
     if (there >= W)
-        multiply_rows<LANES, W, true>(sum, x, problem.ldx, z, problem.z_k, k, thread / ACROSS,
-                                      there);
+        multiply_rows<LANES, N, W, true>(problem, sum, x, z, k, thread / ACROSS, there);
     else if (there > 0)
-        multiply_rows<LANES, W, false>(sum, x, problem.ldx, z, problem.z_k, k, thread / ACROSS,
-                                       there);
+        multiply_rows<LANES, N, W, false>(problem, sum, x, z, k, thread / ACROSS, there);
 #pragma unroll
-    for (int r = 0; r < W; r++) {
+    for (int j = 0; j < N; j++)
 #pragma unroll
-        for (int apart = 16; apart >= ACROSS; apart /= 2)
-            sum[r] += __shfl_xor_sync(~0u, sum[r], apart);
-        if (thread % 32 < ACROSS)
-            sums[thread / 32][first + r] = sum[r];
-    }
+        for (int r = 0; r < W; r++) {
+#pragma unroll
+            for (int apart = 16; apart >= ACROSS; apart /= 2)
+                sum[j][r] += __shfl_xor_sync(~0u, sum[j][r], apart);
+            if (thread % 32 < ACROSS)
+                sums[j][thread / 32][first + r] = sum[j][r];
+        }
     __syncthreads();
     const bool is_row = thread < ROWS && at.m0 + thread < problem.m;
-    const auto store = [&](float total) {
-        epilogue_store(at.c + (at.m0 + thread) * problem.c_m, total, problem.alpha, problem.beta);
+    const auto store = [&](int j, float total) {
+        epilogue_store(at.c + (at.m0 + thread) * problem.c_m + j * problem.c_n, total,
+                       problem.alpha, problem.beta);
     };
-    float total = 0.0f;
-    for (int i = 0; i < WARPS && is_row; i++)
-        total += sums[i][thread];
-    if (problem.splits == 1) {
-        if (is_row)
-            store(total);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        float total = 0.0f;
+        for (int i = 0; i < WARPS && is_row; i++)
+            total += sums[j][i][thread];
+        if (is_row && problem.splits > 1)
+            sums[j][0][thread] = total; /* which this thread alone has read */
+        else if (is_row && j < problem.n)
+            store(j, total);
+    }
+    if (problem.splits == 1)
         return;
-    }
-    if (is_row)
-        sums[0][thread] = total; /* which this thread alone has read */
     cluster_sync();
-    if (is_row && thread % problem.splits == split) {
-        total = 0.0f;
-        for (unsigned block = 0; block < problem.splits; block++)
-            total += cluster_read(&sums[0][thread], block);
-        store(total);
-    }
+    if (is_row && thread % problem.splits == split)
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            float total = 0.0f;
+            for (unsigned block = 0; block < problem.splits; block++)
+                total += cluster_read(&sums[j][0][thread], block);
+            if (j < problem.n)
+                store(j, total);
+        }
     cluster_sync(); /* the others have read this block's sums */
 }
 
@@ -195,14 +226,14 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &proble
 #define KERNEL(name, threads, body, blocks)                                                        \
     KERNEL_OF(name, (threads, ROOM_FOR(blocks)),                                                   \
               (const __grid_constant__ tilemm__sgemm_vector_t problem), body(problem))
-#define KERNEL_K(name, lanes, threads, width, blocks)                                              \
-    KERNEL(name, threads, (across<lanes, threads, width>), blocks)
-#define KERNEL_M(name, lanes, threads, width, blocks)                                              \
-    KERNEL(name, threads, (down<lanes, threads, width>), blocks)
+#define KERNEL_K(name, lanes, columns, threads, width, blocks)                                     \
+    KERNEL(name, threads, (across<lanes, columns, threads, width>), blocks)
+#define KERNEL_M(name, lanes, columns, threads, width, blocks)                                     \
+    KERNEL(name, threads, (down<lanes, columns, threads, width>), blocks)
 TILEMM__SGEMM_VECTOR_K_ROWS(KERNEL_K)
 TILEMM__SGEMM_VECTOR_M_ROWS(KERNEL_M)
 
-#define VARIANT(name, lanes, threads, ...) {name, threads},
+#define VARIANT(name, lanes, columns, threads, ...) {name, threads},
 static const struct {
     void (*kernel)(tilemm__sgemm_vector_t);
     unsigned threads;

@@ -1,5 +1,5 @@
-/* vector.h - SGEMM of a matrix and a vector by FP32 multiply-adds, where the matrix is not large:
- * the struct that the kernels take, and the launcher. Needs no CUDA header.
+/* vector.h - SGEMM of a matrix and up to four vectors by FP32 multiply-adds, where the matrix is
+ * not large: the struct that the kernels take, and the launcher. Needs no CUDA header.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_VECTOR_H
@@ -18,19 +18,21 @@ extern "C" {
 #define TILEMM__SGEMM_VECTOR_AHEAD_K(width) ((width) == 4 ? 4 : 8)
 #define TILEMM__SGEMM_VECTOR_AHEAD_M(width) ((width) == 4 ? 8 : 16)
 
-/* C (m x 1) = alpha X Z + beta C, 0 < k. A product of one row is the same with A and B exchanged.
- * Element (i, p) of X is x[i * ldx + p] for kernels _k, x[p * ldx + i] for kernels _m; element p of
- * Z is z[p * z_k], element i of C is c[i * c_m]. Kernels _aligned read X 16 bytes at a time, _k Z
- * too: addresses, ldx and strides are multiples of 16 bytes then, and for _k z_k is 1. m, k
- * and the number of blocks are at most 2^30. */
+/* C (m x n) = alpha X Z + beta C, 0 < k, n up to the variant's columns. A product of few rows is
+ * the same with A and B exchanged. Element (i, p) of X is x[i * ldx + p] for kernels _k, x[p * ldx
+ * + i] for kernels _m; element (p, j) of Z is z[p * z_k + j * z_n], element (i, j) of C is c[i *
+ * c_m + j * c_n]. Kernels _aligned read X 16 bytes at a time, _k Z too: addresses, ldx, z_n and
+ * strides are multiples of 16 bytes then, and for _k z_k is 1. m, k and the number of blocks are at
+ * most 2^30. */
 typedef struct {
     int64_t m, k;
+    int n;
     float alpha, beta;
     const float *x, *z;
     float *c;
     const float *const *x_array, *const *z_array;
     float *const *c_array;
-    int64_t ldx, z_k, c_m;
+    int64_t ldx, z_k, z_n, c_m, c_n;
     int64_t stride_x, stride_z, stride_c;
     int variant;
     int64_t k_split; /* steps of k of a block, in a cluster of `splits`; _k has one */
