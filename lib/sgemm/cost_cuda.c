@@ -203,21 +203,40 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     return overlapped(sum, least, ffma_both) + second_kernel(family, trial, bytes, traits);
 }
 
+enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
+
+/* Bytes of the operands that a block reads. */
+static double skinny_bytes_of(const tilemm__sgemm_trial_t *trial)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    return (double)(row->m + row->n) * (double)trial->k_split * sizeof(float);
+}
+
 /* Cycles in which a multiprocessor reads the operands of its part of `blocks`. */
 static double skinny_reading(const tilemm__sgemm_trial_t *trial, double blocks,
                              const tilemm__cuda_traits_t *traits)
 {
-    enum { RESIDENT = 2, FEW = 3 };
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const double *const rate = skinny_bytes[row->n > 4 ? row->n / 8 : 0];
-    const double bytes = (double)(row->m + row->n) * (double)trial->k_split * sizeof(float);
-    const double share = blocks / traits->sm_count, waves = share / RESIDENT;
-    const int is_power = (trial->splits & (trial->splits - 1)) == 0;
-    const double late = trial->cluster && !is_power && waves > skinny_fits && waves <= 1;
+    enum { FEW = 3 };
+    const int columns = tilemm__sgemm_rows[trial->variant].n;
+    const double *const rate = skinny_bytes[columns > 4 ? columns / 8 : 0];
+    const double share = blocks / traits->sm_count, waves = share / SKINNY_RESIDENT;
+    const double bytes = skinny_bytes_of(trial);
     if (share <= 1)
         return bytes / (rate[0] < share * rate[1] ? rate[0] / share : rate[1]);
-    return (waves < FEW ? whole(waves + 1 - 1e-9) : waves + 0.5) * RESIDENT * bytes / rate[1] +
-           late * bytes / rate[0];
+    return (waves < FEW ? whole(waves + 1 - 1e-9) : waves + 0.5) * SKINNY_RESIDENT * bytes /
+           rate[1];
+}
+
+/* Cycles of the blocks that are left where a wave of clusters does not fit. */
+static double skinny_late(const tilemm__sgemm_trial_t *trial, double blocks,
+                          const tilemm__cuda_traits_t *traits)
+{
+    const int columns = tilemm__sgemm_rows[trial->variant].n;
+    const int is_power = (trial->splits & (trial->splits - 1)) == 0;
+    const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
+    return trial->cluster && !is_power && waves > skinny_fits && waves <= 1
+               ? skinny_bytes_of(trial) / skinny_bytes[columns > 4 ? columns / 8 : 0][0]
+               : 0;
 }
 
 /* Reading the large operand, and multiply-adds. */
@@ -234,7 +253,7 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
     const double reading = row->n > 1 ? skinny_reading(trial, blocks, traits) : 0;
     return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
-           (reading > least ? reading : least) +
+           (reading > least ? reading : least) + skinny_late(trial, blocks, traits) +
            later * (skinny_wave + skinny_wave_step * (double)trial->k_split) +
            (trial->cluster      ? skinny_meeting
             : trial->splits > 1 ? skinny_last + skinny_last_column * row->n

@@ -88,14 +88,28 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
                               tilemm__sgemm_trial_t *best)
 {
     /* With a shorter k most of the threads of a row would be idle; of a larger matrix whose rows
-     * run along k the skinny kernels read faster. Measured on an H100. */
-    enum { LEAST_K_ALONG_M = 8, LEAST_K = 32, MOST_NUMBERS = 1 << 26 };
+     * run along k the skinny kernels read faster, measured on an H100. With several columns they do
+     * so sooner, on an H200, and where rows run along m as well. */
+    enum {
+        LEAST_K_ALONG_M = 8,
+        LEAST_K = 32,
+        MOST_NUMBERS = 1 << 26,
+        MOST_OF_TWO = 3 << 22,
+        LONGEST_OF_TWO = 4096,
+        MOST_OF_FOUR = 1 << 22,
+        LONGEST_OF_FOUR = 1024,
+        MOST_ALONG_M = 3 << 23
+    };
+    const int64_t columns = tilemm__min(args->m, args->n), k = args->k;
     const int along_m = tilemm__sgemm_exchange(args, args->m < args->n).trans_a;
-    const double numbers = (double)tilemm__max(args->m, args->n) * (double)args->k;
-    const int pays =
-        along_m ? args->k >= LEAST_K_ALONG_M : args->k >= LEAST_K && numbers <= MOST_NUMBERS;
-    if (tilemm__min(args->m, args->n) > MOST_COLUMNS ||
-        tilemm__max(tilemm__max(args->m, args->n), args->k) > most || !(pays || *limits->variant))
+    const double numbers = (double)tilemm__max(args->m, args->n) * (double)k;
+    const int pays = along_m ? k >= LEAST_K_ALONG_M && (columns == 1 || numbers <= MOST_ALONG_M)
+                     : columns == 1 ? k >= LEAST_K && numbers <= MOST_NUMBERS
+                     : columns == 2
+                         ? k >= LEAST_K && k <= LONGEST_OF_TWO && numbers <= MOST_OF_TWO
+                         : k >= LEAST_K && k <= LONGEST_OF_FOUR && numbers <= MOST_OF_FOUR;
+    if (columns > MOST_COLUMNS || tilemm__max(tilemm__max(args->m, args->n), args->k) > most ||
+        !(pays || *limits->variant))
         return;
     for (int v = FIRST; v < END; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};

@@ -66,26 +66,30 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_vector_t &prob
     float sum[N][W] = {}, total[N];
 #pragma unroll
     for (int j = 0; j < N; j++)
-        z[j] = at.z + min(j, problem.n - 1) * problem.z_n;
+        z[j] = N == 1 ? at.z : at.z + min(j, problem.n - 1) * problem.z_n;
 #pragma unroll 1
     for (int64_t p = lane * W; p + W <= k; p += AHEAD * LANES * W) {
-        float xs[AHEAD][W] = {};
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-            if (p + i * LANES * W + W <= k)
-                read(xs[i], x + p + i * LANES * W);
+        float xs[AHEAD][W] = {}, zs[AHEAD][W] = {};
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-            float zs[N][W] = {};
+            if (p + i * LANES * W + W <= k) {
+                read(xs[i], x + p + i * LANES * W);
+                if (N == 1)
+                    read(zs[i], z[0] + (p + i * LANES * W) * problem.z_k);
+            }
+        }
 #pragma unroll
-            for (int j = 0; j < N; j++)
+        for (int i = 0; i < AHEAD; i++) {
+            float z_i[N][W] = {};
+#pragma unroll
+            for (int j = 0; j < N && N > 1; j++) /* more would be too many to read ahead */
                 if (p + i * LANES * W + W <= k)
-                    read(zs[j], z[j] + (p + i * LANES * W) * problem.z_k);
+                    read(z_i[j], z[j] + (p + i * LANES * W) * problem.z_k);
 #pragma unroll
             for (int j = 0; j < N; j++)
 #pragma unroll
                 for (int w = 0; w < W; w++)
-                    sum[j][w] = fmaf(xs[i][w], zs[j][w], sum[j][w]);
+                    sum[j][w] = fmaf(xs[i][w], N == 1 ? zs[i][w] : z_i[j][w], sum[j][w]);
         }
     }
 #pragma unroll
@@ -133,11 +137,13 @@ static __device__ __forceinline__ void multiply_rows(const tilemm__sgemm_vector_
     z += first * z_k;
 #pragma unroll 1
     for (int left = k - first; left > 0; left -= AHEAD * LANES) {
-        float xs[AHEAD][W] = {};
+        float xs[AHEAD][W] = {}, zs[AHEAD] = {};
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++, x += LANES * ldx) {
+        for (int i = 0; i < AHEAD; i++, x += LANES * ldx, z += N == 1 ? LANES * z_k : 0) {
             if (i * LANES >= left)
                 continue;
+            if (N == 1)
+                zs[i] = __ldg(z);
             if constexpr (WIDE)
                 read(xs[i], x);
             else
@@ -147,11 +153,11 @@ static __device__ __forceinline__ void multiply_rows(const tilemm__sgemm_vector_
                         xs[i][r] = __ldg(x + r);
         }
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++, z += LANES * z_k)
+        for (int i = 0; i<AHEAD; i++, z += N> 1 ? LANES * z_k : 0)
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 const bool exists = i * LANES < left && (j == 0 || j < problem.n);
-                const float z_j = exists ? __ldg(z + j * problem.z_n) : 0.0f;
+                const float z_j = N == 1 ? zs[i] : exists ? __ldg(z + j * problem.z_n) : 0.0f;
 #pragma unroll
                 for (int r = 0; r < W; r++)
                     sum[j][r] = fmaf(xs[i][r], z_j, sum[j][r]);
