@@ -6,6 +6,7 @@
 #ifndef TILEMM_KERNELS_CUDA_LAUNCH_CUH
 #define TILEMM_KERNELS_CUDA_LAUNCH_CUH
 
+#include <pthread.h>
 #include <stdint.h>
 
 #include <cuda_runtime.h>
@@ -78,14 +79,18 @@ static cudaError_t launch_kernel(void (*kernel)(PARAMETERS...), const launch_t &
         attributes[config.numAttrs++].val.clusterSchedulingPolicyPreference =
             cudaClusterSchedulingPolicyLoadBalancing;
     }
-    if (how.shared > 48 << 10) { /* what a kernel may have without asking */
-        const cudaError_t error = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)how.shared);
+    if (how.shared <= 48 << 10) /* what a kernel may have without asking */
+        return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 
-        if (error != cudaSuccess)
-            return error;
-    }
-    return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+    /* No other thread may change what the kernel may have before this one has launched it. */
+    static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&asking);
+    cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)how.shared);
+    if (error == cudaSuccess)
+        error = cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+    pthread_mutex_unlock(&asking);
+    return error;
 }
 
 /* Launch `blocks` blocks in as few grids as possible: launch(first, count) launches `count` blocks,

@@ -221,8 +221,8 @@ static void try_kernels(rng_t *rng)
             const int64_t most = is_team ? 60 : test_quick() ? 150 : 300;
             const int64_t k = is_team   ? team_k(rng, i)
                               : half    ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
-                              : is_long ? rng_range(rng, 128, LEAST_K_OF_HALF - 1)
-                                        : rng_range(rng, 64, 127);
+                              : is_long ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
+                                        : rng_range(rng, 64, 255);
             const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most), k};
             const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size,
                                           i % 2 ? -1.5f : 1.0f, i % 2 ? 0.75f : 0.0f);

@@ -101,7 +101,7 @@ struct shape_t {
                               : BULK && (BM == 64 || BN == 128) ? 3
                                                                 : 4;
     static const int PLANE = DIRECT ? 1 : BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
-    static_assert(BN > 128 || HAS_TILE ||
+    static_assert(TILE > 128 * 128 || HAS_TILE ||
                       TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
                   "what holds op(B) has room for it");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
