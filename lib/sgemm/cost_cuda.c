@@ -205,6 +205,12 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
 
+/* The line of skinny_bytes for tiles of so many columns. */
+static const double *skinny_rate(int columns)
+{
+    return skinny_bytes[columns > 4 ? columns / 8 : 0];
+}
+
 /* Bytes of the operands that a block reads. */
 static double skinny_bytes_of(const tilemm__sgemm_trial_t *trial)
 {
@@ -217,8 +223,7 @@ static double skinny_reading(const tilemm__sgemm_trial_t *trial, double blocks,
                              const tilemm__cuda_traits_t *traits)
 {
     enum { FEW = 3 };
-    const int columns = tilemm__sgemm_rows[trial->variant].n;
-    const double *const rate = skinny_bytes[columns > 4 ? columns / 8 : 0];
+    const double *const rate = skinny_rate(tilemm__sgemm_rows[trial->variant].n);
     const double share = blocks / traits->sm_count, waves = share / SKINNY_RESIDENT;
     const double bytes = skinny_bytes_of(trial);
     if (share <= 1)
@@ -231,11 +236,10 @@ static double skinny_reading(const tilemm__sgemm_trial_t *trial, double blocks,
 static double skinny_late(const tilemm__sgemm_trial_t *trial, double blocks,
                           const tilemm__cuda_traits_t *traits)
 {
-    const int columns = tilemm__sgemm_rows[trial->variant].n;
     const int is_power = (trial->splits & (trial->splits - 1)) == 0;
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     return trial->cluster && !is_power && waves > skinny_fits && waves <= 1
-               ? skinny_bytes_of(trial) / skinny_bytes[columns > 4 ? columns / 8 : 0][0]
+               ? skinny_bytes_of(trial) / skinny_rate(tilemm__sgemm_rows[trial->variant].n)[0]
                : 0;
 }
 
@@ -249,7 +253,8 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     /* Two blocks on a multiprocessor: later waves wait again for all that they read. */
     const double blocks = (double)tilemm__div_up(tilemm__max(args->m, args->n), row->m) *
                           (double)args->batch_count * (double)trial->splits;
-    const double waves = blocks / (2.0 * traits->sm_count), later = waves > 1 ? waves - 1 : 0;
+    const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
+    const double later = waves > 1 ? waves - 1 : 0;
     const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
     const double reading = row->n > 1 ? skinny_reading(trial, blocks, traits) : 0;
     return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
