@@ -60,6 +60,17 @@ static __device__ __forceinline__ void copy_async_if(bool yes, unsigned to, cons
 #endif
 }
 
+/* Copy 16 bytes if `yes`, else write zeros; `from` is then not read. */
+[[maybe_unused]] static __device__ __forceinline__ void copy_async_or_zero(bool yes, unsigned to,
+                                                                           const void *from)
+{
+    const int BYTES = 16;
+#if __CUDA_ARCH__ >= 800
+    COPY_ASYNC(false, "{\n.reg .pred no;\nsetp.eq.b32 no, %3, 0;\n", ", no;\n}", "r"(to), "l"(from),
+               "n"(BYTES), "r"((int)yes));
+#endif
+}
+
 /* The copies since the last call are a group. */
 static __device__ __forceinline__ void copy_async_commit(void)
 {

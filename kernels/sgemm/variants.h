@@ -277,15 +277,23 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_##kind##_sm90_##tile##_tn, 1, 0, __VA_ARGS__)                                        \
     ROW(sgemm_##kind##_sm90_##tile##_tt, 1, 1, __VA_ARGS__)
 #define TILEMM__SGEMM_WARP_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x16, 32, 16, 2)                                           \
-    TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x8, 32, 8, 2)                                             \
-    TILEMM__SGEMM_WARP_TILE(ROW, warp, 16x8, 16, 8, 3)
+    TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x16, 32, 16, 3)                                           \
+    TILEMM__SGEMM_WARP_TILE(ROW, warp, 32x8, 32, 8, 4)                                             \
+    TILEMM__SGEMM_WARP_TILE(ROW, warp, 16x8, 16, 8, 4)
 
 /* Such tiles, with a team of warps that share the steps of a part of k: ROW(name, trans_a, trans_b,
  * m, n, warps, each, blocks): up to `each` steps of a warp in a round. */
 #define TILEMM__SGEMM_TEAM_ROWS(ROW)                                                               \
     TILEMM__SGEMM_WARP_TILE(ROW, team, 32x8, 32, 8, 8, 4, 1)                                       \
     TILEMM__SGEMM_WARP_TILE(ROW, team, 16x8, 16, 8, 8, 4, 2)
+
+/* Tiles of a warp of a matrix and up to eight vectors, whose planes stay in shared memory:
+ * ROW(name, a_k, m): _k says that the matrix runs along k in memory, _m that it runs along m. */
+#define TILEMM__SGEMM_RESIDENT_ROWS(ROW)                                                           \
+    ROW(sgemm_resident_sm90_32x8_k, 1, 32)                                                         \
+    ROW(sgemm_resident_sm90_32x8_m, 0, 32)                                                         \
+    ROW(sgemm_resident_sm90_16x8_k, 1, 16)                                                         \
+    ROW(sgemm_resident_sm90_16x8_m, 0, 16)
 
 /* Batches of small matrices without gaps: ROW(name, trans_a, trans_b, side, threads): a thread has
  * side x side of C, a block up to `threads`. */
@@ -360,6 +368,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                    \
     TILEMM__SGEMM_WARP_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_TEAM_ROWS(ROW)                                                                   \
+    TILEMM__SGEMM_RESIDENT_ROWS(ROW)                                                               \
     TILEMM__SGEMM_PACKED_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \

@@ -109,6 +109,11 @@ void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limi
                             tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+/* The plan of a resident kernel, for C' if `exchange`, and its estimate. Its blocks are 0 if it
+ * cannot be. */
+tilemm__sgemm_warp_t tilemm__sgemm_resident_of(const tilemm__sgemm_args_t *args, int variant,
+                                               int exchange, const tilemm__limits_t *limits,
+                                               double *cycles);
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__limits_t *limits,
                                              const tilemm__sgemm_trial_t *trial);

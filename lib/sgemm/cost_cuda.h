@@ -60,6 +60,10 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
 double tilemm__sgemm_packed_estimate(const tilemm__sgemm_packed_t *plan,
                                      const tilemm__cuda_traits_t *traits);
 
+/* The cycles that a resident kernel takes, of which a multiprocessor holds `here` blocks. */
+double tilemm__sgemm_resident_estimate(const tilemm__sgemm_warp_t *plan, int here,
+                                       const tilemm__cuda_traits_t *traits);
+
 /* The cycles that a kernel for tiles of a warp, or of a team of warps, takes. */
 double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
                                    const tilemm__cuda_traits_t *traits);

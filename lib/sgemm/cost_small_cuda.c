@@ -195,24 +195,22 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
 /* ---- tiles of a warp --------------------------------------------------------------------------
  */
 
-/* Fitted to 200 products by their three tiles on an H200, which leaves 10 % between the estimate
- * and what was measured. Cycles of a wave of blocks, and for each block on a multiprocessor; of a
- * step of FP16 planes and of one of BF16 planes, with one block there, two, three. */
+/* Fitted to 807 products by their three tiles on an H200, which leaves 7 to 10 % between the
+ * estimate and what was measured. Cycles of a launch; of a step of FP16 planes and of one of BF16
+ * planes, which a wave of blocks waits for; of each block, and of each of its steps, which blocks
+ * beside it have no part of; of these for each line of a warp's tile that is not copied 16 bytes at
+ * a time. */
 static const struct {
-    double wave, block, step[2][3];
+    double launch, wave[2], block, step[2], narrow;
 } warp_costs[] = {
-    {2174, 1299, {{1232, 1869}, {1110, 1844}}},
-    {1704, 984, {{1025, 1501}, {896, 1481}}},
-    {1277, 787, {{779, 1043, 1133}, {618, 878, 1145}}},
+    {4180, {780, 830}, 1880, {535, 625}, 8.5},
+    {4260, {577, 535}, 970, {490, 582}, 10.5},
+    {3490, {415, 511}, 826, {290, 305}, 8.5},
 };
-/* For each line of a warp's tile that is not copied 16 bytes at a time: of a block alone, of each.
- */
-static const double warp_narrow[2] = {15, 11.3};
-/* Of a launch; of a round of parts of k but the first; of a second kernel, and of each part that it
- * adds. */
-static const double warp_launch = 2130, warp_round = 9500, warp_second = 22000, warp_part = 87;
+/* Of a round of parts of k but the first; of a second kernel, and of each part that it adds. */
+static const double warp_round = 20000, warp_second = 9000, warp_part = 60;
 /* Bytes that a multiprocessor reads in a cycle. */
-static const double warp_bytes = 23.1;
+static const double warp_bytes = 28;
 
 double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
                                    const tilemm__cuda_traits_t *traits)
@@ -224,19 +222,19 @@ double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
         plan->half ? 1 : (double)tilemm__div_up(plan->parts_split, 1 << plan->slots_log2);
     const double steps =
         rounds * (double)tilemm__div_up(plan->half ? plan->k_half : plan->k_part, row->k);
-    const int64_t share = tilemm__div_up(plan->blocks, traits->sm_count);
-    const int here = (int)tilemm__min(share, row->blocks);
-    const double full = plan->blocks / ((double)traits->sm_count * row->blocks);
-    const double waves = full < 3 ? whole(full + 1 - 1e-9) : full + 0.5;
-    const double narrow = (plan->wide_a ? 0 : row->m) + (plan->wide_b ? 0 : row->n);
-    const double step = warp_costs[tile].step[!plan->half][here - 1] +
-                        (here == 1 ? warp_narrow[0] : here * warp_narrow[1]) * narrow;
-    const double cycles = waves * (warp_costs[tile].wave + here * warp_costs[tile].block +
-                                   steps * step + (rounds - 1) * warp_round);
+    const double share = (double)plan->blocks / traits->sm_count, full = share / row->blocks;
+    const double here = share < 3 ? whole(share + 1 - 1e-9) : share + 0.5;
+    const double waves = full <= 1 ? 1 : full < 1.5 ? 2 : full + 0.3;
+    const double narrow =
+        warp_costs[tile].narrow * ((plan->wide_a ? 0 : row->m) + (plan->wide_b ? 0 : row->n));
+    const double cycles =
+        waves * steps * (warp_costs[tile].wave[!plan->half] + narrow) +
+        here * (warp_costs[tile].block + steps * (warp_costs[tile].step[!plan->half] + narrow)) +
+        (rounds - 1) * warp_round;
     const double bytes = (double)plan->blocks * TILEMM__SGEMM_WARP_WARPS * steps *
                          (row->m + row->n) * row->k * sizeof(float);
     const double least = bytes / (warp_bytes * traits->sm_count);
-    return warp_launch + (cycles > least ? cycles : least) +
+    return warp_costs[tile].launch + (cycles > least ? cycles : least) +
            (plan->splits > 1 ? warp_second + warp_part * plan->parts : 0);
 }
 
@@ -301,6 +299,54 @@ double tilemm__sgemm_team_estimate(const tilemm__sgemm_warp_t *plan,
            waves * (team_costs[tile].wave + here * team_costs[tile].block +
                     rounds * team_costs[tile].round + (double)tilemm__div_up(steps, warps) * step) +
            (plan->half ? 0 : team_costs[tile].second + team_costs[tile].part * plan->parts);
+}
+
+/* ---- a matrix and a few vectors ----------------------------------------------------------------
+ */
+
+/* Fitted to 500 products of up to eight rows or columns by both tiles on an H200, which leaves 10
+ * %. Cycles of a launch; of a vector's planes in a part of k, and of each 256 of k of these; of a
+ * round of tiles; of a step of FP16 planes and of one of BF16 planes, which a warp waits for, and
+ * which warps beside it have no part of; of either if the matrix is not copied 16 bytes at a time;
+ * of the kernel that adds up parts, and of each part. */
+static const struct {
+    double launch, vector, planes, round, wait[2], step[2], narrow, second, part;
+} resident_costs[] = {
+    {1350, 1920, 374, 4200, {994, 65}, {229, 659}, 1405, 22400, 9},
+    {3370, 1090, 576, 1920, {294, 177}, {282, 370}, 904, 6300, 23},
+};
+static const double resident_bytes = 15.5, resident_narrow_step = 0.3;
+
+double tilemm__sgemm_resident_estimate(const tilemm__sgemm_warp_t *plan, int here,
+                                       const tilemm__cuda_traits_t *traits)
+{
+    enum { FIRST = TILEMM__sgemm_resident_sm90_32x8_k, ROWS_OF_TILE = 2, PLANES = 256 };
+    const int tile = (plan->variant - FIRST) / ROWS_OF_TILE;
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const int64_t k = plan->half ? plan->k_half : plan->k_part;
+    const int64_t groups = plan->warps >> plan->slots_log2;
+    const int64_t parts = plan->splits > 1 ? 1 : plan->half ? plan->parts_half : plan->parts;
+    const double vectors = (double)tilemm__div_up(parts * plan->args.n, plan->warps);
+    const double make = vectors * (resident_costs[tile].vector +
+                                   resident_costs[tile].planes * (double)tilemm__div_up(k, PLANES));
+    const double rounds = (double)tilemm__div_up(plan->per_matrix, plan->shares * groups);
+    const double steps = rounds * (double)tilemm__div_up(parts, 1 << plan->slots_log2) *
+                         (double)tilemm__div_up(k, row->k);
+    const double share = (double)plan->blocks / traits->sm_count, full = share / here;
+    const double blocks = share < 4 ? whole(share + 1 - 1e-9) : share;
+    const double waves = full <= 1 ? 1 : full < 3 ? whole(full + 1 - 1e-9) : full + 0.5;
+    const double narrow = plan->wide_a ? 0 : resident_costs[tile].narrow;
+    const double waiting = waves * (make + rounds * resident_costs[tile].round +
+                                    steps * (resident_costs[tile].wait[!plan->half] + narrow));
+    const double busy = blocks * plan->warps / 4 * steps *
+                        (resident_costs[tile].step[!plan->half] + resident_narrow_step * narrow);
+    const double bytes = (double)plan->args.batch_count * (double)plan->args.m *
+                         (double)plan->args.k * sizeof(float);
+    const double least = make + bytes / (resident_bytes * traits->sm_count);
+    return resident_costs[tile].launch + (waiting + busy > least ? waiting + busy : least) +
+           (plan->splits > 1
+                ? resident_costs[tile].second + resident_costs[tile].part * plan->splits
+                : 0);
 }
 
 /* ---- a short k ------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 enum {
     FIRST = TILEMM__sgemm_warp_sm90_32x16_nn,
     TEAM_FIRST = TILEMM__sgemm_team_sm90_32x8_nn,
+    RESIDENT_FIRST = TILEMM__sgemm_resident_sm90_32x8_k,
     END = TILEMM__sgemm_packed_sm90_4x4_nn,
     WARPS = TILEMM__SGEMM_WARP_WARPS,
     BLOCKS = 4, /* to a multiprocessor, among which parts of k are shared out */
@@ -85,8 +86,6 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
         .by_per_matrix = tilemm__division_by((unsigned)per_matrix),
         .by_splits = tilemm__division_by((unsigned)splits),
         .blocks = (unsigned)(blocks * (double)splits),
-        .stages = (int)tilemm__min(tilemm__div_up(half ? k_half : k_part, TILEMM__SGEMM_WARP_K),
-                                   TILEMM__SGEMM_WARP_STAGES),
     };
 }
 
@@ -96,12 +95,15 @@ static tilemm__sgemm_warp_t best_of(const tilemm__sgemm_args_t *args, int varian
 {
     tilemm__sgemm_warp_t best = {.blocks = 0};
     for (int exchange = 0; exchange < 2; exchange++) {
-        if (!tilemm__sgemm_is_row_for(args, variant - FIRST, exchange))
-            continue;
-        const tilemm__sgemm_warp_t p = plan_of(args, variant, exchange, limits);
-        const double now = !p.blocks               ? 0
-                           : variant >= TEAM_FIRST ? tilemm__sgemm_team_estimate(&p, limits->cuda)
-                                                   : tilemm__sgemm_warp_estimate(&p, limits->cuda);
+        double now = 0;
+        tilemm__sgemm_warp_t p = {.blocks = 0};
+        if (variant >= RESIDENT_FIRST)
+            p = tilemm__sgemm_resident_of(args, variant, exchange, limits, &now);
+        else if (tilemm__sgemm_is_row_for(args, variant - FIRST, exchange))
+            p = plan_of(args, variant, exchange, limits);
+        if (p.blocks && variant < RESIDENT_FIRST)
+            now = (variant >= TEAM_FIRST ? tilemm__sgemm_team_estimate
+                                         : tilemm__sgemm_warp_estimate)(&p, limits->cuda);
         if (p.blocks && (!best.blocks || now < *cycles)) {
             *cycles = now;
             best = p;

@@ -44,6 +44,8 @@
 /* facet: steps of a warp in a round. */
 #define TEAM(row, trans_a, trans_b, m, n, warps, each, blocks)                                     \
     ROW(#row, m, n, TILEMM__SGEMM_WARP_K, 32 * (warps), blocks, 0, 0, each)
+#define RESIDENT(row, a_k, m)                                                                      \
+    ROW(#row, m, 8, TILEMM__SGEMM_WARP_K, 32 * TILEMM__SGEMM_RESIDENT_WARPS, 1, 0, 0, 0)
 #define PACKED(row, trans_a, trans_b, side, threads) ROW(#row, side, side, 1, threads, 1, 0, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
@@ -54,15 +56,16 @@
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
         HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
-        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
-            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(
-                VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK)
-                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(
-                    SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                    TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                        TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
-                            TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
-                                FUSED) TILEMM__SGEMM_WARP_ROWS(WARP) TILEMM__SGEMM_TEAM_ROWS(TEAM)
+        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(
+            SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
+            TILEMM__SGEMM_VECTOR_K_ROWS(VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(
+                VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK) TILEMM__SGEMM_FITTED_ROWS(FITTED)
+                TILEMM__SGEMM_SHORT_ROWS(SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(
+                    SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                    TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(
+                        FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_HALF_ROWS(FUSED)
+                        TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_WARP_ROWS(WARP)
+                            TILEMM__SGEMM_TEAM_ROWS(TEAM) TILEMM__SGEMM_RESIDENT_ROWS(RESIDENT)
                                 TILEMM__SGEMM_PACKED_ROWS(PACKED) TILEMM__SGEMM_ZERO_ROWS(
                                     HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                     TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)

@@ -129,7 +129,9 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStre
 static int run_warp(tilemm__sgemm_warp_plan_t *plan, char *workspace, cudaStream_t stream)
 {
     plan->product.partial = (void *)workspace;
-    const int error = (plan->product.variant >= TILEMM__sgemm_team_sm90_32x8_nn
+    const int variant = plan->product.variant;
+    const int error = (variant >= TILEMM__sgemm_resident_sm90_32x8_k ? tilemm__sgemm_resident_launch
+                       : variant >= TILEMM__sgemm_team_sm90_32x8_nn
                            ? tilemm__sgemm_team_launch
                            : tilemm__sgemm_warp_launch)(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);

@@ -194,7 +194,9 @@ static const char *const kernels[] = {"sgemm_invariant_sm90_128x128",
                                       "sgemm_warp_sm90_32x8",
                                       "sgemm_warp_sm90_16x8",
                                       "sgemm_team_sm90_32x8",
-                                      "sgemm_team_sm90_16x8"};
+                                      "sgemm_team_sm90_16x8",
+                                      "sgemm_resident_sm90_32x8",
+                                      "sgemm_resident_sm90_16x8"};
 
 /* k of a team: of FP16 planes, with one round of steps or several; of BF16 planes. */
 static int64_t team_k(rng_t *rng, int i)
@@ -205,6 +207,16 @@ static int64_t team_k(rng_t *rng, int i)
                         : rng_range(rng, LEAST_K_OF_HALF, 12000);
 }
 
+/* k of a resident kernel: of BF16 planes one part, four, 16 or more; of FP16 planes. */
+static int64_t resident_k(rng_t *rng, int i)
+{
+    return i % 5 == 0   ? rng_range(rng, LEAST_K_OF_HALF, 3000)
+           : i % 5 == 1 ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
+           : i % 5 == 2 ? rng_range(rng, 64, 255)
+           : i % 5 == 3 ? rng_range(rng, LEAST_K_OF_HALF, 12000)
+                        : rng_range(rng, MOST_K_OF_HALF + 1, MOST_K_OF_HALF + 5000);
+}
+
 static void try_kernels(rng_t *rng)
 {
     for (int t = 0; t < (int)(sizeof kernels / sizeof *kernels); t++) {
@@ -212,18 +224,28 @@ static void try_kernels(rng_t *rng)
         const int has_half = strstr(name, "_half_") != NULL;
         const int has_both = strstr(name, "_warp_") != NULL;
         const int is_team = strstr(name, "_team_") != NULL; /* long ones */
+        const int is_resident = strstr(name, "_resident_") != NULL;
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
-        for (int i = 0; i < (test_quick() ? 2 : 8) * (has_both ? 2 : 1); i++) {
+        for (int i = 0; i < (test_quick() ? 2 : 8) * (has_both || is_resident ? 2 : 1); i++) {
             const int half = has_half || (has_both && i / 2 % 2);
             const int is_long = rng_range(rng, 0, 3) == 0; /* more than one part of k */
             const int64_t most = is_team ? 60 : test_quick() ? 150 : 300;
-            const int64_t k = is_team   ? team_k(rng, i)
-                              : half    ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
-                              : is_long ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
-                                        : rng_range(rng, 64, 255);
-            const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most), k};
+            const int64_t k = is_team       ? team_k(rng, i)
+                              : is_resident ? resident_k(rng, i + t)
+                              : half        ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
+                              : is_long     ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
+                                            : rng_range(rng, 64, 255);
+            const int64_t vectors = rng_range(rng, 1, k < 5000 ? 8 : 2);
+            const int64_t line = rng_range(rng, 1, k < 5000 ? 2000 : 300);
+            const int64_t size[] = {!is_resident ? rng_range(rng, 1, most)
+                                    : i & 2      ? line
+                                                 : vectors,
+                                    !is_resident ? rng_range(rng, 1, most)
+                                    : i & 2      ? vectors
+                                                 : line,
+                                    k};
             const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size,
                                           i % 2 ? -1.5f : 1.0f, i % 2 ? 0.75f : 0.0f);
             product_t p = product_of(&g);

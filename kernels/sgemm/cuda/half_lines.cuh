@@ -64,20 +64,26 @@ typedef struct {
         : "f"(fmaf(y, scale, -hy)), "f"(fmaf(x, scale, -hx)));
 }
 
+/* Ask a pair of h whether they are near. */
+[[maybe_unused]] static __device__ __forceinline__ void half_ask(unsigned h, half_line_t &line)
+{
+    asm("{\n"
+        ".reg .b32 size, near;\n"
+        "abs.f16x2 size, %1;\n"
+        "set.ge.f16x2.f16x2 near, size, %2;\n"
+        "add.f16x2 %0, %0, near;\n"
+        "}"
+        : "+r"(line.near)
+        : "r"(h), "r"(HALF_NEAR * 0x10001));
+}
+
 /* Note a pair of h. */
 [[maybe_unused]] static __device__ __forceinline__ void half_note(unsigned h, bool asked,
                                                                   half_line_t &line)
 {
     asm("max.NaN.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(line.most) : "r"(h));
     if (asked)
-        asm("{\n"
-            ".reg .b32 size, near;\n"
-            "abs.f16x2 size, %1;\n"
-            "set.ge.f16x2.f16x2 near, size, %2;\n"
-            "add.f16x2 %0, %0, near;\n"
-            "}"
-            : "+r"(line.near)
-            : "r"(h), "r"(HALF_NEAR * 0x10001));
+        half_ask(h, line);
 }
 
 /* The sum of both halves of a count. */
@@ -116,26 +122,29 @@ typedef struct {
     return near * 4 >= asked ? TILEMM__SGEMM_CARRY_HALF : TILEMM__SGEMM_CARRY_NONE;
 }
 
-/* What four lanes have of a line together: how many numbers were near, and the largest |h|. */
+/* What LANES lanes side by side have of a line together: how many numbers were near, and the
+ * largest |h|. */
+template <int LANES>
 [[maybe_unused]] static __device__ __forceinline__ void half_gather(const half_line_t &line,
                                                                     int &near, unsigned &most)
 {
     near = half_count(line.near);
     most = max(line.most & 0x7fff, line.most >> 16 & 0x7fff);
 #pragma unroll
-    for (int apart = 1; apart < 4; apart *= 2) {
+    for (int apart = 1; apart < LANES; apart *= 2) {
         near += __shfl_xor_sync(~0u, near, apart);
         most = max(most, __shfl_xor_sync(~0u, most, apart));
     }
 }
 
 /* The class of such a line, after `k` of its part. */
+template <int LANES = 4>
 [[maybe_unused]] static __device__ __forceinline__ unsigned half_class_of(const half_line_t &line,
                                                                           int k)
 {
     int near;
     unsigned most;
-    half_gather(line, near, most);
+    half_gather<LANES>(line, near, most);
     return half_class(line.scale, near, half_asked(k), most);
 }
 

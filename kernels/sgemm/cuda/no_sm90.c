@@ -95,6 +95,12 @@ int tilemm__sgemm_team_launch(const tilemm__sgemm_warp_t *problem, void *stream)
     return cudaErrorNotSupported;
 }
 
+int tilemm__sgemm_resident_launch(const tilemm__sgemm_warp_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
 int tilemm__sgemm_invariant_launch(const tilemm__sgemm_fused_t *problem, void *stream)
 {
     (void)problem, (void)stream;

@@ -141,7 +141,7 @@ static __device__ __forceinline__ void note_line(const half_line_t &line, int at
 {
     int near;
     unsigned most;
-    half_gather(line, near, most);
+    half_gather<4>(line, near, most);
     if (threadIdx.x % 4 == 0) {
         atomicAdd(&shared.near[at], near);
         atomicMax(&shared.most[at], most);

@@ -33,39 +33,6 @@ struct __align__(16) shared_t
 
 /* ---- a part of k ----------------------------------------------------------------------------- */
 
-/* Begin a part's lines with its first step. */
-template <typename P, int LINES>
-static __device__ __forceinline__ void begin_lines(const numbers_t<LINES> &x,
-                                                   typename P::line_t (&lines)[LINES])
-{
-#pragma unroll
-    for (int j = 0; j < LINES; j++) {
-        unsigned largest = 0;
-#pragma unroll
-        for (int i = 0; i < HALVES * OF_LANE; i++)
-            largest = max(largest, __float_as_uint(x[i / OF_LANE][j][i % OF_LANE]) & 0x7fffffff);
-#pragma unroll
-        for (int apart = 1; apart < 4 && P::HALF; apart *= 2) /* four lanes have a line */
-            largest = max(largest, __shfl_xor_sync(~0u, largest, apart));
-        P::begin(lines[j], largest);
-    }
-}
-
-/* What a lane has of a part of k. */
-template <typename S, typename P>
-struct part_t : lines_t<S, P> {
-    accumulators_t<S> total;
-};
-
-/* Add up q, in its place. */
-template <typename S, typename P>
-static __device__ __forceinline__ void add_up(const accumulators_t<S> &q, part_t<S, P> &part)
-{
-    for_accumulators<S>([&](int i, int j, int e) {
-        part.total[i][j][e] = P::add(q[i][j][e], part.total[i][j][e]);
-    });
-}
-
 /* Multiply the part of k from `begin` to `end`. `ring`: the warp's steps. */
 template <typename S, typename P>
 static __device__ __forceinline__ void multiply_part(const operand_t &a, const operand_t &b,
@@ -73,39 +40,66 @@ static __device__ __forceinline__ void multiply_part(const operand_t &a, const o
                                                      float *ring, part_t<S, P> &part)
 {
     steps_t<S, STAGES> steps(a, b, begin, ring);
-    accumulators_t<S> q = {};
+    accumulators_t<S> q = {}, smaller;
     int copied = begin;
     const auto copy = [&](bool is_first) {
         steps.copy(copied < end, end - copied, is_first);
         copied += BK;
     };
     clear<S>(part.total);
+    begin_lines<P, S::A_LINES>({}, part.a);
+    begin_lines<P, S::B_LINES>({}, part.b);
 #pragma unroll 1
     for (int i = 0; i < STAGES; i++)
         copy(true);
-    steps.take_next();
-    begin_lines<P>(steps.numbers_a, part.a);
-    begin_lines<P>(steps.numbers_b, part.b);
-#pragma unroll 1
-    for (int k = begin; k < end; k += BK) {
-        planes_t<P, S::A_LINES> x[HALVES];
-        planes_t<P, S::B_LINES> y[HALVES];
+    const bool ahead = S::M == AHEAD;
+    const float *step;
+    half_numbers_t<S::A_LINES> numbers_a;
+    half_numbers_t<S::B_LINES> numbers_b;
+    const auto take_numbers = [&](int half) {
+        take_half<S::M, S::A_K>(step, half, numbers_a);
+        take_half<S::N, S::B_K>(step + S::WORDS_A, half, numbers_b);
+    };
+    const auto begin_step = [&](bool is_first) {
+        step = steps.next();
+        if (P::HALF && is_first) {
+            take<S::M, S::A_K>(step, steps.numbers_a);
+            take<S::N, S::B_K>(step + S::WORDS_A, steps.numbers_b);
+            begin_lines<P>(steps.numbers_a, part.a);
+            begin_lines<P>(steps.numbers_b, part.b);
+        }
+        take_numbers(0);
+    };
+    if (ahead)
+        begin_step(true);
+    const auto multiply_step = [&](int k, int halves) {
+        if (!ahead)
+            begin_step(k == begin);
+        clear<S>(smaller);
 #pragma unroll
-        for (int half = 0; half < HALVES; half++) {
-            convert<P>(steps.numbers_a[half], part.a, x[half]);
-            convert<P>(steps.numbers_b[half], part.b, y[half]);
-            multiply<S, P>(q, x[half][0], y[half][0]);
+        for (int half = 0; half < halves; half++) {
+            planes_t<P, S::A_LINES> x;
+            planes_t<P, S::B_LINES> y;
+            if (half > 0)
+                take_numbers(half);
+            convert<P>(numbers_a, part.a, x);
+            convert<P>(numbers_b, part.b, y);
+            multiply<S, P>(q, x[0], y[0]);
+            multiply_smaller<S, P>(smaller, x, y, exchanged);
         }
         __syncwarp(); /* all lanes have taken the step */
         copy(false);
-        if (k + BK < end)
-            steps.take_next();
+        if (ahead && k + BK < end)
+            begin_step(false);
         add_up<S, P>(q, part);
-        clear<S>(q);
-#pragma unroll
-        for (int half = 0; half < HALVES; half++)
-            multiply_smaller<S, P>(q, x[half], y[half], exchanged);
-    }
+        for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = smaller[i][j][e]; });
+    };
+    int k = begin;
+#pragma unroll 1
+    for (; end - k > BK / HALVES; k += BK)
+        multiply_step(k, HALVES);
+    if (k < end) /* the other half is zeros, which change no sum */
+        multiply_step(k, 1);
     add_up<S, P>(q, part);
     copy_async_wait_all();
     __syncwarp(); /* the ring is free */
@@ -213,7 +207,7 @@ static __device__ __forceinline__ block_t locate(const problem_t &problem, unsig
     block.a = rows_of<S>(problem, block.tile);
     block.b = columns_of<S>(problem, block.tile);
     block.rings = rings;
-    block.ring = problem.stages * S::STEP;
+    block.ring = STAGES * S::STEP;
     return block;
 }
 
@@ -397,12 +391,12 @@ extern "C" int tilemm__sgemm_warp_launch(const problem_t *problem, void *stream)
     switch (problem->variant) {
 #define LAUNCH(name, ...)                                                                          \
     case TILEMM__##name:                                                                           \
-        return launch_kernel(name,                                                                 \
-                             {problem->blocks, THREADS,                                            \
-                              sizeof(shared_t<name##_t>) +                                         \
-                                  WARPS * problem->stages * name##_t::STEP * sizeof(float),        \
-                              1, true},                                                            \
-                             (cudaStream_t)stream, *problem);
+        return launch_kernel(                                                                      \
+            name,                                                                                  \
+            {problem->blocks, THREADS,                                                             \
+             sizeof(shared_t<name##_t>) + WARPS * STAGES * name##_t::STEP * sizeof(float), 1,      \
+             true},                                                                                \
+            (cudaStream_t)stream, *problem);
         TILEMM__SGEMM_WARP_ROWS(LAUNCH)
     }
     return cudaErrorInvalidValue;

@@ -31,7 +31,8 @@ typedef tilemm__sgemm_warp_t problem_t;
 enum {
     BK = TILEMM__SGEMM_WARP_K,
     HALVES = 2, /* of a step, of a product's 16 of k */
-    OF_LANE = 4 /* k of a half */
+    OF_LANE = 4, /* k of a half */
+    AHEAD = 16   /* rows of the tile whose registers suffice to take numbers while products run */
 };
 static_assert((int)HALF_FIRST == (int)BK, "the first step has the scale");
 
@@ -92,10 +93,10 @@ struct copier_t {
      * it would be read once. */
     __device__ __forceinline__ void copy(unsigned to, int depth, bool is_first)
     {
-        if (!wide)
-            copy_step<4, NARROW, false>(to, depth);
-        else if (!is_first && is_whole && depth >= BK)
+        if (__builtin_expect(wide && !is_first && is_whole && depth >= BK, 1))
             copy_step<16, WIDE, true>(to, depth);
+        else if (!wide)
+            copy_step<4, NARROW, false>(to, depth);
         else
             copy_step<16, WIDE, false>(to, depth);
         from += ALONG_K ? (int64_t)BK : BK * ld;
@@ -131,36 +132,44 @@ struct copier_t {
     }
 };
 
-/* A lane's numbers of a step: of each half, of each line. */
+/* A lane's numbers of half a step, of each line; and of a step. */
+template <int LINES>
+using half_numbers_t = float[LINES][OF_LANE];
+
 template <int LINES>
 using numbers_t = float[HALVES][LINES][OF_LANE];
 
 template <int LINES, bool ALONG_K>
+static __device__ __forceinline__ void take_half(const float *step, int half,
+                                                 half_numbers_t<LINES / 8> &x)
+{
+    const int lane = (int)threadIdx.x % 32, k = half * 16 + lane % 4 * OF_LANE;
+    const int line = tilemm__warp_line(lane / 4, 0, LINES, ALONG_K);
+    const float *const from = step + tilemm__warp_index(k, line, LINES, ALONG_K);
+#pragma unroll
+    for (int j = 0; j < LINES / 8 && ALONG_K; j++)
+        unpack(x[j], *(const float4 *)(from + j * 8 * BK));
+#pragma unroll
+    for (int i = 0; i < OF_LANE && !ALONG_K; i++) {
+        float of_k[LINES / 8];
+        if (LINES == 32)
+            unpack(of_k, *(const float4 *)(from + i * LINES));
+        else if (LINES == 16)
+            *(float2 *)of_k = *(const float2 *)(from + i * LINES);
+        else
+            of_k[0] = from[i * LINES];
+#pragma unroll
+        for (int j = 0; j < LINES / 8; j++)
+            x[j][i] = of_k[j];
+    }
+}
+
+template <int LINES, bool ALONG_K>
 static __device__ __forceinline__ void take(const float *step, numbers_t<LINES / 8> &x)
 {
-    const int lane = (int)threadIdx.x % 32;
-    const int line = tilemm__warp_line(lane / 4, 0, LINES, ALONG_K);
 #pragma unroll
-    for (int half = 0; half < HALVES; half++) {
-        const int k = half * 16 + lane % 4 * OF_LANE;
-        const float *const from = step + tilemm__warp_index(k, line, LINES, ALONG_K);
-#pragma unroll
-        for (int j = 0; j < LINES / 8 && ALONG_K; j++)
-            unpack(x[half][j], *(const float4 *)(from + j * 8 * BK));
-#pragma unroll
-        for (int i = 0; i < OF_LANE && !ALONG_K; i++) {
-            float of_k[LINES / 8];
-            if (LINES == 32)
-                unpack(of_k, *(const float4 *)(from + i * LINES));
-            else if (LINES == 16)
-                *(float2 *)of_k = *(const float2 *)(from + i * LINES);
-            else
-                of_k[0] = from[i * LINES];
-#pragma unroll
-            for (int j = 0; j < LINES / 8; j++)
-                x[half][j][i] = of_k[j];
-        }
-    }
+    for (int half = 0; half < HALVES; half++)
+        take_half<LINES, ALONG_K>(step, half, x[half]);
 }
 
 /* A warp's steps of both operands: a ring of STAGES of them in shared memory. */
@@ -197,15 +206,22 @@ struct steps_t {
         b.skip(k);
     }
 
-    /* Take the numbers of the next step. */
-    __device__ __forceinline__ void take_next(void)
+    /* Wait for the next step. */
+    __device__ __forceinline__ const float *next(void)
     {
         const float *const step = ring + from * S::STEP;
         copy_async_wait<STAGES - 1>();
         __syncwarp();
+        from = from + 1 == STAGES ? 0 : from + 1;
+        return step;
+    }
+
+    /* Take the numbers of the next step. */
+    __device__ __forceinline__ void take_next(void)
+    {
+        const float *const step = next();
         take<S::M, S::A_K>(step, numbers_a);
         take<S::N, S::B_K>(step + S::WORDS_A, numbers_b);
-        from = from + 1 == STAGES ? 0 : from + 1;
     }
 };
 
@@ -264,7 +280,7 @@ struct fp16_t {
             half_pair(x[pair * 2], x[pair * 2 + 1], line.scale, planes[0][pair], planes[1][pair]);
             half_note(planes[0][pair], false, line);
         }
-        half_note(first ? planes[0][0] : planes[0][1], true, line);
+        half_ask(first ? planes[0][0] : planes[0][1], line);
     }
 
     static __device__ __forceinline__ float add(float q, float total)
@@ -289,6 +305,24 @@ static __device__ __forceinline__ void convert(const float (&x)[LINES][OF_LANE],
 #pragma unroll
         for (int p = 0; p < P::PLANES; p++)
             planes[p][j][0] = of_line[p][0], planes[p][j][1] = of_line[p][1];
+    }
+}
+
+/* Begin a part's lines with its first step. */
+template <typename P, int LINES>
+static __device__ __forceinline__ void begin_lines(const numbers_t<LINES> &x,
+                                                   typename P::line_t (&lines)[LINES])
+{
+#pragma unroll
+    for (int j = 0; j < LINES; j++) {
+        unsigned largest = 0;
+#pragma unroll
+        for (int i = 0; i < HALVES * OF_LANE; i++)
+            largest = max(largest, __float_as_uint(x[i / OF_LANE][j][i % OF_LANE]) & 0x7fffffff);
+#pragma unroll
+        for (int apart = 1; apart < 4 && P::HALF; apart *= 2) /* four lanes have a line */
+            largest = max(largest, __shfl_xor_sync(~0u, largest, apart));
+        P::begin(lines[j], largest);
     }
 }
 
@@ -322,11 +356,12 @@ static __device__ __forceinline__ void clear(accumulators_t<S> &q)
     for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = 0.0f; });
 }
 
-/* q += x y, of plane x of op(A) and y of op(B), of half a step. */
+/* If `yes`, which all lanes say, q += x y, of plane x of op(A) and y of op(B), of half a step:
+ * without a branch, which would end what the processor fetches ahead. */
 template <typename S, typename P>
 static __device__ __forceinline__ void multiply(accumulators_t<S> &q,
                                                 const unsigned (&x)[S::A_LINES][2],
-                                                const unsigned (&y)[S::B_LINES][2])
+                                                const unsigned (&y)[S::B_LINES][2], bool yes = true)
 {
 #pragma unroll
     for (int i = 0; i < S::M_TILES; i++)
@@ -334,9 +369,9 @@ static __device__ __forceinline__ void multiply(accumulators_t<S> &q,
         for (int j = 0; j < S::N_TILES; j++) {
             const unsigned a[4] = {x[2 * i][0], x[2 * i + 1][0], x[2 * i][1], x[2 * i + 1][1]};
             if (P::HALF)
-                mma_fp16(q[i][j], a, y[j]);
+                mma_fp16(q[i][j], a, y[j], yes);
             else
-                mma_bf16(q[i][j], a, y[j]);
+                mma_bf16(q[i][j], a, y[j], yes);
         }
 }
 
@@ -349,20 +384,29 @@ multiply_smaller(accumulators_t<S> &q, const planes_t<P, S::A_LINES> &a,
     const int L = P::PLANES - 1;
     if (!P::HALF)
         multiply<S, P>(q, a[1], b[1]);
-    if (exchanged) {
-        multiply<S, P>(q, a[L], b[0]);
-        multiply<S, P>(q, a[0], b[L]);
-    } else {
-        multiply<S, P>(q, a[0], b[L]);
-        multiply<S, P>(q, a[L], b[0]);
-    }
-    if (!P::HALF && exchanged) {
-        multiply<S, P>(q, a[1], b[0]);
+    multiply<S, P>(q, a[0], b[L], !exchanged);
+    multiply<S, P>(q, a[L], b[0]);
+    multiply<S, P>(q, a[0], b[L], exchanged);
+    if (!P::HALF) {
+        multiply<S, P>(q, a[1], b[0], exchanged);
         multiply<S, P>(q, a[0], b[1]);
-    } else if (!P::HALF) {
-        multiply<S, P>(q, a[0], b[1]);
-        multiply<S, P>(q, a[1], b[0]);
+        multiply<S, P>(q, a[1], b[0], !exchanged);
     }
+}
+
+/* What a lane has of a part of k. */
+template <typename S, typename P>
+struct part_t : lines_t<S, P> {
+    accumulators_t<S> total;
+};
+
+/* Add up q, in its place. */
+template <typename S, typename P>
+static __device__ __forceinline__ void add_up(const accumulators_t<S> &q, part_t<S, P> &part)
+{
+    for_accumulators<S>([&](int i, int j, int e) {
+        part.total[i][j][e] = P::add(q[i][j][e], part.total[i][j][e]);
+    });
 }
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
@@ -435,21 +479,28 @@ partial_of(const problem_t &problem, const tile_t &tile, int row, int column, in
            (tile.m + row) * problem.partial_m + (tile.n + column) * problem.partial_n;
 }
 
-/* An element of a part of k by a chain of multiply-adds. */
+/* A chain of `count` multiply-adds, of numbers that are `to_x` and `to_y` apart. */
+static __device__ __forceinline__ float chain(const float *x, int64_t to_x, const float *y,
+                                              int64_t to_y, int count)
+{
+    float sum = 0.0f;
+#pragma unroll 8
+    for (int i = 0; i < count; i++) {
+        sum = fmaf(*x, *y, sum);
+        x += to_x;
+        y += to_y;
+    }
+    return sum;
+}
+
+/* An element of a part of k by such a chain. */
 template <typename S>
 static __device__ __forceinline__ float chain_of(const operand_t &a, const operand_t &b, int row,
                                                  int column, int begin, int end)
 {
-    const float *x = a.from + (S::A_K ? row * a.ld + begin : begin * a.ld + row);
-    const float *y = b.from + (S::B_K ? column * b.ld + begin : begin * b.ld + column);
-    float sum = 0.0f;
-#pragma unroll 8
-    for (int k = begin; k < end; k++) {
-        sum = fmaf(*x, *y, sum);
-        x += S::A_K ? 1 : a.ld;
-        y += S::B_K ? 1 : b.ld;
-    }
-    return sum;
+    return chain(a.from + (S::A_K ? row * a.ld + begin : begin * a.ld + row), S::A_K ? 1 : a.ld,
+                 b.from + (S::B_K ? column * b.ld + begin : begin * b.ld + column),
+                 S::B_K ? 1 : b.ld, end - begin);
 }
 
 /* ---- a lane's elements ---------------------------------------------------------------------- */
