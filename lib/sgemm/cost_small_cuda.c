@@ -209,8 +209,9 @@ static const struct {
 };
 /* Of a round of parts of k but the first; of a second kernel, and of each part that it adds. */
 static const double warp_round = 20000, warp_second = 9000, warp_part = 60;
-/* Bytes that a multiprocessor reads in a cycle. */
-static const double warp_bytes = 28;
+/* Bytes that a multiprocessor reads in a cycle; those from memory, of operands beyond L2; and the
+ * part by which reading and multiplying take longer beside each other. */
+static const double warp_bytes = 28, warp_memory = 16.3, warp_beside = 0.08;
 
 double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
                                    const tilemm__cuda_traits_t *traits)
@@ -233,8 +234,13 @@ double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
         (rounds - 1) * warp_round;
     const double bytes = (double)plan->blocks * TILEMM__SGEMM_WARP_WARPS * steps *
                          (row->m + row->n) * row->k * sizeof(float);
-    const double least = bytes / (warp_bytes * traits->sm_count);
-    return warp_costs[tile].launch + (cycles > least ? cycles : least) +
+    const double all = bytes_of_all(&plan->args);
+    const double reads = bytes / (warp_bytes * traits->sm_count);
+    const double memory =
+        all > (double)traits->l2_bytes ? all / (warp_memory * traits->sm_count) : 0;
+    const double least = reads > memory ? reads : memory;
+    return warp_costs[tile].launch +
+           (cycles > least ? cycles + warp_beside * least : least + warp_beside * cycles) +
            (plan->splits > 1 ? warp_second + warp_part * plan->parts : 0);
 }
 
@@ -343,7 +349,9 @@ double tilemm__sgemm_resident_estimate(const tilemm__sgemm_warp_t *plan, int her
     const double bytes = (double)plan->args.batch_count * (double)plan->args.m *
                          (double)plan->args.k * sizeof(float);
     const double least = make + bytes / (resident_bytes * traits->sm_count);
-    return resident_costs[tile].launch + (waiting + busy > least ? waiting + busy : least) +
+    const double cycles = waiting + busy;
+    return resident_costs[tile].launch +
+           (cycles > least ? cycles + warp_beside * least : least + warp_beside * cycles) +
            (plan->splits > 1
                 ? resident_costs[tile].second + resident_costs[tile].part * plan->splits
                 : 0);

@@ -350,6 +350,9 @@ static int is_beyond_memory(const tilemm__sgemm_args_t *args)
 /* ---- invariant products ------------------------------------------------------------------------
  */
 
+/* Beyond, the copy engine's coordinates end. */
+enum { MOST_K_OF_PLANES = INT32_MAX - 65536 };
+
 /* Whether an invariant product is one chain of multiply-adds: in strict mode before k is cut into
  * parts; else while tensor cores are no faster, which take 32 of k at a time, on small matrices. */
 static int is_one_chain(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
@@ -364,14 +367,13 @@ static int is_one_chain(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 static void try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                           tilemm__sgemm_trial_t *best)
 {
-    enum { MOST_K = INT32_MAX - 65536 }; /* beyond, the copy engine's coordinates end */
     if (is_one_chain(args, limits)) {
         tilemm__sgemm_try_ffma(args, limits, best);
         tilemm__sgemm_try_fitted(args, limits, best);
         tilemm__sgemm_try_short(args, limits, best);
         tilemm__sgemm_try_packed(args, limits, best);
     } else if (limits->cuda->cc != 90 || limits->math == TILEMM_MATH_FP32_STRICT ||
-               args->k > MOST_K) {
+               args->k > MOST_K_OF_PLANES) {
         tilemm__sgemm_try_ffma(args, limits, best);
     } else {
         tilemm__sgemm_try_invariant(args, limits, best);
@@ -437,6 +439,9 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     tilemm__sgemm_try_fused(args, limits, &best);
     tilemm__sgemm_try_slicek(args, limits, &best);
     tilemm__sgemm_try_packed(args, limits, &best);
+    if (limits->math == TILEMM_MATH_FP32 && limits->cuda->cc == 90 && !is_one_chain(args, limits) &&
+        args->k <= MOST_K_OF_PLANES)
+        tilemm__sgemm_try_warp(args, limits, &best);
     if ((best.variant < SKINNY_FIRST || best.variant >= SHORT_FIRST) &&
         !(is_skinny(args) && !*limits->variant))
         tilemm__sgemm_try_planes(args, limits, &best);

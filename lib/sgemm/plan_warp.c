@@ -69,6 +69,7 @@ static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int varian
         .wide_a = tilemm__sgemm_is_aligned_a(&e),
         .wide_b = tilemm__sgemm_is_aligned_b(&e),
         .half = half,
+        .compensates = limits->invariance == TILEMM_INVARIANCE_NONE,
         .k_half = (int)k_half,
         .k_part = (int)k_part,
         .parts_half = (int)parts_half,
@@ -115,10 +116,17 @@ static tilemm__sgemm_warp_t best_of(const tilemm__sgemm_args_t *args, int varian
 void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_trial_t *best)
 {
-    for (int v = FIRST; v < END; v++) {
+    /* In products that need not be invariant, those that compensate; and how much faster than
+     * another kernel they must be estimated. */
+    const int is_free = limits->invariance == TILEMM_INVARIANCE_NONE;
+    const int end = is_free ? TEAM_FIRST : END;
+    const double worth = is_free ? 1.08 : 1;
+    for (int v = FIRST; v < end; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
-        if (tilemm__sgemm_is_allowed(limits, v) && best_of(args, v, limits, &now.cycles).blocks &&
-            (best->variant < 0 || now.cycles < best->cycles))
+        if (!tilemm__sgemm_is_allowed(limits, v) || !best_of(args, v, limits, &now.cycles).blocks)
+            continue;
+        now.cycles *= worth;
+        if (best->variant < 0 || now.cycles < best->cycles)
             *best = now;
     }
 }

@@ -263,6 +263,51 @@ static void try_kernels(rng_t *rng)
     unsetenv("TILEMM_VARIANT");
 }
 
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+/* A block of a resident kernel that takes many tiles, one after the other: matrices so many that
+ * each has one block. They are the same, and so must their results be. */
+static void try_rounds(rng_t *rng, const char *name, int i)
+{
+    enum { MATRICES = 300, ROWS = 2600 };
+    static const int64_t ks[] = {100, 300, 700};
+    const int64_t line = ROWS + rng_range(rng, 0, 40), vectors = rng_range(rng, 1, 3);
+    const int64_t size[] = {i % 2 ? line : vectors, i % 2 ? vectors : line, ks[i % 3]};
+    const gemm_t g = gemm_by_bits(i, size, 1.0f, 0.0f);
+    const int64_t span = gemm_span_c(&g);
+    const size_t bytes = (size_t)span * sizeof(float);
+    float *const all = host_array(span * MATRICES);
+    void *const device_all = device_array(bytes * MATRICES);
+    product_t p = product_of(&g);
+    setenv("TILEMM_VARIANT", name, 1);
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+    unsetenv("TILEMM_VARIANT");
+    CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
+    for (int lines = 0; lines < LINES_COUNT; lines++) {
+        int64_t other = 0;
+        fill(rng, (lines_t)lines, &p);
+        for (int64_t x = 0; x < MATRICES; x++)
+            memcpy(all + x * span, p.before, bytes);
+        if (gpu_to_device(device_all, all, bytes * MATRICES))
+            test_give_up("copies to the device");
+        CHECK_OK(ctx, gemm_call_strided(ctx, &g, p.device_a, 0, p.device_b, 0, device_all, span,
+                                        MATRICES));
+        CHECK(strstr(tilemm_last_kernel(ctx), name), "%s instead of %s", tilemm_last_kernel(ctx),
+              name);
+        if (gpu_to_host(all, device_all, bytes * MATRICES) || gpu_to_device(p.device_c, all, bytes))
+            test_give_up("copies between host and device");
+        check(ctx, rng, (lines_t)lines, &p, "the first of a batch");
+        for (int64_t x = 1; x < MATRICES; x++)
+            other += memcmp(all + x * span, all, bytes) != 0;
+        CHECK(other == 0, "%s, %s, lines %d: %lld of %d results are not the first one",
+              tilemm_last_kernel(ctx), gemm_text(&g), lines, (long long)other, (int)MATRICES);
+    }
+    tilemm_destroy(ctx);
+    gpu_free(device_all);
+    free(all);
+    discard(&p);
+}
+
 /* ---- graphs --------------------------------------------------------------------------------- */
 
 /* One capture, operands of every kind. */
@@ -306,6 +351,8 @@ int main(void)
         return 77;
     }
     try_kernels(&rng);
+    for (int i = test_quick() ? 3 : 0; i < 6; i++)
+        try_rounds(&rng, i % 2 ? "sgemm_resident_sm90_32x8" : "sgemm_resident_sm90_16x8", i);
     try_graphs(&rng);
     return check_exit();
 }

@@ -94,28 +94,19 @@ static void check_half(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
               plan->workspace);
 }
 
-/* Tiles of a warp: blocks cover C or C' and, where they share them, the parts of k of BF16 planes,
- * each once; warps have a part of FP16 planes each, or a cluster's blocks, if they are a team;
- * blocks find their places without divisions. */
-static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                       const tilemm__sgemm_cuda_plan_t *plan, int64_t part, int64_t parts)
+/* Tiles of a warp, of any kernel: C or C', the parts of k, and where the workspace has their sums.
+ */
+static void check_tiles_of_warps(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                                 const tilemm__sgemm_cuda_plan_t *plan, int64_t part, int64_t parts)
 {
     const tilemm__sgemm_warp_t *const p = &plan->as.warp.product;
     const tilemm__sgemm_splitk_t *const splitk = &plan->as.warp.splitk;
-    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
     const int exchanged = p->args.exchanged != args->exchanged;
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
     const int half = args->k > 512 && args->k <= 32768;
-    const int team = !strncmp(plan->name, "sgemm_team_", 11);
     const int in_workspace = p->splits > 1 && !half;
     const int64_t half_part = (args->k + 32 * 4 - 1) / (32 * 4) * 32;
     const int64_t half_parts = (args->k + half_part - 1) / half_part;
-    const int64_t slots = (int64_t)1 << p->slots_log2;
-    const int64_t tiles_m = tilemm__div_up(e.m, row->m), tiles_n = tilemm__div_up(e.n, row->n);
-    const int64_t tiles_short = tilemm__min(tiles_m, tiles_n);
-    const int64_t matrix = tiles_m * tiles_n;
-    const int64_t tiles = matrix * args->batch_count;
-    const int64_t steps = tilemm__div_up(half ? half_part : part, 32);
     CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
               p->args.exchanged == e.exchanged && p->c_m == (exchanged ? 1 : args->ldc) &&
               p->c_n == (exchanged ? args->ldc : 1) && p->partial_m == (exchanged ? 1 : args->n) &&
@@ -124,13 +115,6 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     CHECK(p->half == half && p->k_part == part && p->parts == parts &&
               (!half || (p->k_half == half_part && p->parts_half == half_parts)),
           "%s, k %lld: parts of %d and %d", plan->name, (long long)args->k, p->k_half, p->k_part);
-    CHECK(slots <= 4 && (!half || half_parts <= slots) && slots < 2 * (half ? half_parts : parts),
-          "%s: %lld warps for %lld parts", plan->name, (long long)slots, (long long)parts);
-    CHECK(team ? p->splits == (half ? 4 : parts) && p->splits > 1 && (!half || half_parts == 4)
-               : p->parts_split * (p->splits - 1) < parts && p->parts_split * p->splits >= parts &&
-                     (p->splits == 1 || (!half && p->parts_split % slots == 0)),
-          "%s: %d splits of %d parts of %lld", plan->name, p->splits, p->parts_split,
-          (long long)parts);
     CHECK((splitk->blocks > 0) == in_workspace &&
               plan->workspace == (in_workspace ? (size_t)parts * (size_t)args->batch_count *
                                                      (size_t)args->m * (size_t)args->n * 4
@@ -140,20 +124,84 @@ static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     CHECK(splitk->blocks == 0 ||
               (splitk->variant == TILEMM__sgemm_splitk_sm75_256x1 && splitk->splits == parts),
           "%s: parts are not added one after the other", plan->name);
+    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
+              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: not aligned", plan->name);
+}
+
+/* A resident kernel: for each matrix, and each part of k that is divided, as many blocks, which
+ * take all of its tiles, and find their places without divisions; up to eight vectors; warps that
+ * share a tile if k has several parts; planes, steps and sums within shared memory. */
+static void check_resident(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                           const tilemm__sgemm_cuda_plan_t *plan, int64_t part, int64_t parts)
+{
+    const tilemm__sgemm_warp_t *const p = &plan->as.warp.product;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int along_m = strstr(plan->name, "x8_m") != NULL, divides = parts > 16;
+    const int64_t slots = (int64_t)1 << p->slots_log2, groups = p->warps / slots;
+    const int64_t tiles = tilemm__div_up(p->args.m, row->m);
+    const int64_t items = args->batch_count * (divides ? parts : 1);
+    const int64_t rounds = tilemm__div_up(tiles, p->shares * groups);
+    const int64_t bytes_of_a_k = p->args.n * 3 * 2; /* three planes of 2 bytes */
+    const int64_t k = divides ? part : args->k;
+    check_tiles_of_warps(args, limits, plan, part, parts);
+    CHECK(p->args.trans_a == along_m && p->args.n <= TILEMM__SGEMM_RESIDENT_COLUMNS,
+          "%s: %lld vectors", plan->name, (long long)p->args.n);
+    CHECK(slots == (parts > 1 && !divides ? 4 : 1) && p->splits == (divides ? parts : 1),
+          "%s: %lld warps to a tile, %d splits of %lld parts", plan->name, (long long)slots,
+          p->splits, (long long)parts);
+    CHECK((p->warps == 4 || p->warps == 8) && p->per_matrix == tiles && p->shares > 0 &&
+              p->blocks == p->shares * items && p->shares * groups * (rounds - 1) < tiles &&
+              (p->shares - 1) * groups < tiles,
+          "%s: %u blocks of %d warps for %u tiles of %lld matrices or parts", plan->name, p->blocks,
+          p->warps, p->per_matrix, (long long)items);
+    CHECK(p->planes * 16 >= tilemm__div_up(k, 32) * 32 * bytes_of_a_k &&
+              p->shared >= sizeof(tilemm__sgemm_resident_t) + p->planes * 16 +
+                               (size_t)p->warps * 64 * 32 * 4 +
+                               (slots > 1 ? (size_t)(groups * 5 * row->m * p->args.n) * 4 : 0) &&
+              p->shared <= limits->cuda->shared_per_block,
+          "%s, k %lld: %u bytes of shared memory, %u times 16 of planes", plan->name,
+          (long long)args->k, p->shared, p->planes);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_shares, block, p->shares);
+        check_division(plan->name, p->by_splits, block / p->shares, p->splits);
+    }
+}
+
+/* Tiles of a warp: blocks cover C or C' and, where they share them, the parts of k of BF16 planes,
+ * each once; warps have a part of FP16 planes each, or a cluster's blocks, if they are a team;
+ * blocks find their places without divisions. */
+static void check_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       const tilemm__sgemm_cuda_plan_t *plan, int64_t part, int64_t parts)
+{
+    const tilemm__sgemm_warp_t *const p = &plan->as.warp.product;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const tilemm__sgemm_args_t *const e = &p->args;
+    const int half = p->half, half_parts = p->parts_half;
+    const int team = !strncmp(plan->name, "sgemm_team_", 11);
+    const int64_t slots = (int64_t)1 << p->slots_log2;
+    const int64_t tiles_m = tilemm__div_up(e->m, row->m), tiles_n = tilemm__div_up(e->n, row->n);
+    const int64_t tiles_short = tilemm__min(tiles_m, tiles_n);
+    const int64_t matrix = tiles_m * tiles_n;
+    const int64_t tiles = matrix * args->batch_count;
+    check_tiles_of_warps(args, limits, plan, part, parts);
+    CHECK(slots <= 4 && (!half || half_parts <= slots) && slots < 2 * (half ? half_parts : parts),
+          "%s: %lld warps for %lld parts", plan->name, (long long)slots, (long long)parts);
+    CHECK(team ? p->splits == (half ? 4 : parts) && p->splits > 1 && (!half || half_parts == 4)
+               : p->parts_split * (p->splits - 1) < parts && p->parts_split * p->splits >= parts &&
+                     (p->splits == 1 || (!half && p->parts_split % slots == 0)),
+          "%s: %d splits of %d parts of %lld", plan->name, p->splits, p->parts_split,
+          (long long)parts);
     CHECK(p->tiles_short == tiles_short && p->m_is_short == (tiles_m <= tiles_n) &&
               p->per_matrix == matrix && p->tiles == tiles &&
-              p->blocks == (team ? tiles : tilemm__div_up(tiles, 4 / slots)) * p->splits &&
-              p->stages == tilemm__min(steps, 4),
-          "%s: %u tiles, %u blocks, %d stages", plan->name, p->tiles, p->blocks, p->stages);
+              p->blocks == (team ? tiles : tilemm__div_up(tiles, 4 / slots)) * p->splits,
+          "%s: %u tiles, %u blocks", plan->name, p->tiles, p->blocks);
     for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1)
         check_division(plan->name, p->by_splits, block, p->splits);
     for (int64_t tile = 0; tile < tiles; tile += tiles / 7 + 1) {
         check_division(plan->name, p->by_per_matrix, tile, matrix);
         check_division(plan->name, p->by_tiles_short, tile % matrix, tiles_short);
     }
-    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
-              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
-          "%s: not aligned", plan->name);
 }
 
 #endif

@@ -222,7 +222,8 @@ static void check_invariant_from_planes(const tilemm__sgemm_args_t *args,
     const int64_t part = (args->k + 32 * most - 1) / (32 * most) * 32;
     const int64_t parts = (args->k + part - 1) / part;
     if (plan->method == TILEMM__SGEMM_WARP) {
-        check_warp(args, limits, plan, part, parts);
+        (strncmp(plan->name, "sgemm_resident_", 15) ? check_warp : check_resident)(
+            args, limits, plan, part, parts);
         return;
     }
     if (args->k > 512 && args->k <= 32768) {

@@ -26,7 +26,7 @@ enum {
 /* What a block has, and its warp. A group of warps has a tile at a time. */
 typedef struct {
     shared_t *shared;
-    uint4 *planes; /* of op(B): tilemm__resident_index() */
+    uint4 *planes; /* of op(B): planes_of() */
     float *ring;   /* the warp's steps */
     float *sums;   /* of the group's warps, a tile each, and of the parts before */
     int slots, group, slot;
@@ -274,12 +274,14 @@ struct source_t {
         if (is_whole && k + BK <= end) {
             const float *from = now;
 #pragma unroll
-            for (int i = 0; i < COPIES; i++) {
-                const int next =
-                    S::A_K ? i * NEXT * (int)BK : tilemm__warp_index(i * NEXT, 0, S::M, false);
-                copy_async<16>(first + next * 4, from);
-                from += NEXT * ld;
-            }
+            for (int i = 0; i < COPIES; i++, from += NEXT * ld)
+                copy_async<16>(first + next_to(i), from);
+        } else if (is_whole && k < end && (!S::A_K || (end - k) % 4 == 0)) {
+            const float *from = now;
+#pragma unroll
+            for (int i = 0; i < COPIES; i++, from += NEXT * ld)
+                copy_async_or_zero(S::A_K ? k + inside < end : k + outside + i * NEXT < end,
+                                   first + next_to(i), from);
         } else if (k < end) {
             copy_rest<S>(rows_of<S>(problem, tile_of<S>(problem, block, rounds, round)), k, end - k,
                          step);
@@ -374,7 +376,7 @@ static __device__ __forceinline__ void multiply_part(source_t<S> &source, const 
         source.copy();
         if (ahead && k + BK < length)
             begin_step(false);
-        add_up<S, P>(q, part);
+        add_up<S, P>(q, false, smaller, part);
         for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = smaller[i][j][e]; });
     };
     int k = 0;
@@ -383,7 +385,7 @@ static __device__ __forceinline__ void multiply_part(source_t<S> &source, const 
         multiply_step(k, HALVES);
     if (k < length) /* the other half is zeros, which change no sum */
         multiply_step(k, 1);
-    add_up<S, P>(q, part);
+    add_up<S, P>(q, false, smaller, part);
 }
 
 /* Of FP16 planes: take the sums back from the scales, and note the rows' classes. */
@@ -622,7 +624,7 @@ static __device__ __forceinline__ void body(const problem_t &problem)
     extern __shared__ __align__(16) unsigned char memory[];
     wait_for_previous();
     const block_t block = locate<S>(problem, memory);
-    unsigned char *const left = block.shared->left[block.group];
+    unsigned char *const left = problem.half ? block.shared->left[block.group] : nullptr;
     const int most = problem.half ? (int)CHUNK : INT32_MAX; /* rounds at a time */
     bool has_planes = false;
 #pragma unroll 1
@@ -635,8 +637,7 @@ static __device__ __forceinline__ void body(const problem_t &problem)
             if (!__syncthreads_or(count > 0))
                 continue;
         }
-        multiply_tiles<S, bf16_t>(problem, block, {first, count, problem.half ? left : nullptr},
-                                  true, nullptr);
+        multiply_tiles<S, bf16_t>(problem, block, {first, count, left}, true, nullptr);
         if (!problem.half)
             break;
         has_planes = false;

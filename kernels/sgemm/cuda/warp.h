@@ -64,6 +64,8 @@ typedef struct {
     int variant;
     int wide_a, wide_b; /* copied 16 bytes at a time */
     int half;
+    int compensates; /* what a sum of BF16 planes' products loses is added to the next one: not by
+                        the rules, and not done by teams and resident kernels */
     int k_half, k_part, parts_half, parts;
     int slots_log2;
     int splits, parts_split;

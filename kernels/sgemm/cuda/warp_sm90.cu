@@ -37,7 +37,8 @@ struct __align__(16) shared_t
 template <typename S, typename P>
 static __device__ __forceinline__ void multiply_part(const operand_t &a, const operand_t &b,
                                                      int begin, int end, bool exchanged,
-                                                     float *ring, part_t<S, P> &part)
+                                                     bool compensates, float *ring,
+                                                     part_t<S, P> &part)
 {
     steps_t<S, STAGES> steps(a, b, begin, ring);
     accumulators_t<S> q = {}, smaller;
@@ -91,7 +92,7 @@ static __device__ __forceinline__ void multiply_part(const operand_t &a, const o
         copy(false);
         if (ahead && k + BK < end)
             begin_step(false);
-        add_up<S, P>(q, part);
+        add_up<S, P>(q, compensates, smaller, part);
         for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = smaller[i][j][e]; });
     };
     int k = begin;
@@ -100,7 +101,7 @@ static __device__ __forceinline__ void multiply_part(const operand_t &a, const o
         multiply_step(k, HALVES);
     if (k < end) /* the other half is zeros, which change no sum */
         multiply_step(k, 1);
-    add_up<S, P>(q, part);
+    add_up<S, P>(q, false, smaller, part);
     copy_async_wait_all();
     __syncwarp(); /* the ring is free */
 }
@@ -247,7 +248,8 @@ static __device__ __forceinline__ bool multiply_round(const problem_t &problem,
     if (part < end) {
         const int begin = part * length, last = (int)min(problem.args.k, (int64_t)begin + length);
         part_t<S, P> sums;
-        multiply_part<S, P>(block.a, block.b, begin, last, problem.args.exchanged, ring, sums);
+        multiply_part<S, P>(block.a, block.b, begin, last, problem.args.exchanged,
+                            problem.compensates, ring, sums);
         if constexpr (!P::HALF)
             stored = problem.parts == 1 && store_alone(problem, block.tile, sums);
         if (!stored)

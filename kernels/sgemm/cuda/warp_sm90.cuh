@@ -257,6 +257,12 @@ struct bf16_t {
     {
         return fmaf(q, 1.0f / (1ull << 2 * SCALE_LOG2), total);
     }
+
+    /* What of q is not in the sum. */
+    static __device__ __forceinline__ float lost(float q, float total, float sum)
+    {
+        return fmaf(total - sum, (float)(1ull << 2 * SCALE_LOG2), q);
+    }
 };
 
 /* Two FP16 planes of numbers scaled by the line's power of two. */
@@ -400,12 +406,17 @@ struct part_t : lines_t<S, P> {
     accumulators_t<S> total;
 };
 
-/* Add up q, in its place. */
+/* Add up q, in its place. If `compensates`, what this loses of BF16 planes' products goes to the
+ * next q (Dekker, "A floating-point technique for extending the available precision", 1971). */
 template <typename S, typename P>
-static __device__ __forceinline__ void add_up(const accumulators_t<S> &q, part_t<S, P> &part)
+static __device__ __forceinline__ void add_up(const accumulators_t<S> &q, bool compensates,
+                                              accumulators_t<S> &next, part_t<S, P> &part)
 {
     for_accumulators<S>([&](int i, int j, int e) {
-        part.total[i][j][e] = P::add(q[i][j][e], part.total[i][j][e]);
+        const float total = part.total[i][j][e], sum = P::add(q[i][j][e], total);
+        if (!P::HALF && compensates)
+            next[i][j][e] += bf16_t::lost(q[i][j][e], total, sum);
+        part.total[i][j][e] = sum;
     });
 }
 
