@@ -205,7 +205,7 @@ static const struct {
 } warp_costs[] = {
     {4180, {780, 830}, 1880, {535, 625}, 8.5},
     {4260, {577, 535}, 970, {490, 582}, 10.5},
-    {3490, {415, 511}, 826, {290, 305}, 8.5},
+    {3530, {372, 400}, 900, {291, 320}, 9.5},
 };
 /* Of a round of parts of k but the first; of a second kernel, and of each part that it adds. */
 static const double warp_round = 20000, warp_second = 9000, warp_part = 60;

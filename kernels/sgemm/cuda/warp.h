@@ -16,7 +16,6 @@
 enum {
     TILEMM__SGEMM_WARP_WARPS_LOG2 = 2,
     TILEMM__SGEMM_WARP_WARPS = 1 << TILEMM__SGEMM_WARP_WARPS_LOG2, /* of a block */
-    TILEMM__SGEMM_WARP_STAGES = 2, /* steps of k that a warp has under way */
     /* Of a resident kernel: the most columns of op(B), warps of a block and parts of k; the warps
      * of a tile whose parts are shared, and tiles that a group of warps takes by
      * FP16 planes before it takes those by BF16 planes of which these leave something. */
@@ -50,7 +49,7 @@ typedef struct {
  * beta left out, go to partial[part * batch_count * m * n + i * partial_m + j * partial_n], matrix
  * by matrix. k_half and k_part are multiples of TILEMM__SGEMM_WARP_K.
  *
- * For a team a tile has `splits` blocks, and slots_log2, parts_split and stages are not used. If
+ * For a team a tile has `splits` blocks, and slots_log2 and parts_split are not used. If
  * `half`, splits and parts_half are 4, and the blocks have a part each of either planes at a time.
  * Else splits is `parts`, 2 or more, and each part's sums go to `partial`.
  *

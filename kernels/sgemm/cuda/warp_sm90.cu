@@ -13,12 +13,14 @@
 #include "warp.h"
 #include "warp_sm90.cuh"
 
-enum {
-    WARPS_LOG2 = TILEMM__SGEMM_WARP_WARPS_LOG2,
-    WARPS = 1 << WARPS_LOG2,
-    THREADS = 32 * WARPS,
-    STAGES = TILEMM__SGEMM_WARP_STAGES
-};
+enum { WARPS_LOG2 = TILEMM__SGEMM_WARP_WARPS_LOG2, WARPS = 1 << WARPS_LOG2, THREADS = 32 * WARPS };
+
+/* Steps of k that a warp has under way: small ones, of tiles for few blocks, are more. */
+template <typename S>
+static __host__ __device__ constexpr int stages(void)
+{
+    return S::M == 16 ? 3 : 2;
+}
 
 /* Dynamic shared memory; after it each warp's steps. */
 template <typename S>
@@ -35,12 +37,11 @@ struct __align__(16) shared_t
 
 /* Multiply the part of k from `begin` to `end`. `ring`: the warp's steps. */
 template <typename S, typename P>
-static __device__ __forceinline__ void multiply_part(const operand_t &a, const operand_t &b,
-                                                     int begin, int end, bool exchanged,
-                                                     bool compensates, float *ring,
-                                                     part_t<S, P> &part)
+static __device__ __forceinline__ void
+multiply_part(const operand_t &a, const operand_t &b, int begin, int end, bool exchanged,
+              bool compensates, float *ring, part_t<S, P> &part)
 {
-    steps_t<S, STAGES> steps(a, b, begin, ring);
+    steps_t<S, stages<S>()> steps(a, b, begin, ring);
     accumulators_t<S> q = {}, smaller;
     int copied = begin;
     const auto copy = [&](bool is_first) {
@@ -51,7 +52,7 @@ static __device__ __forceinline__ void multiply_part(const operand_t &a, const o
     begin_lines<P, S::A_LINES>({}, part.a);
     begin_lines<P, S::B_LINES>({}, part.b);
 #pragma unroll 1
-    for (int i = 0; i < STAGES; i++)
+    for (int i = 0; i < stages<S>(); i++)
         copy(true);
     const bool ahead = S::M == AHEAD;
     const float *step;
@@ -208,7 +209,7 @@ static __device__ __forceinline__ block_t locate(const problem_t &problem, unsig
     block.a = rows_of<S>(problem, block.tile);
     block.b = columns_of<S>(problem, block.tile);
     block.rings = rings;
-    block.ring = STAGES * S::STEP;
+    block.ring = stages<S>() * S::STEP;
     return block;
 }
 
@@ -393,12 +394,12 @@ extern "C" int tilemm__sgemm_warp_launch(const problem_t *problem, void *stream)
     switch (problem->variant) {
 #define LAUNCH(name, ...)                                                                          \
     case TILEMM__##name:                                                                           \
-        return launch_kernel(                                                                      \
-            name,                                                                                  \
-            {problem->blocks, THREADS,                                                             \
-             sizeof(shared_t<name##_t>) + WARPS * STAGES * name##_t::STEP * sizeof(float), 1,      \
-             true},                                                                                \
-            (cudaStream_t)stream, *problem);
+        return launch_kernel(name,                                                                 \
+                             {problem->blocks, THREADS,                                            \
+                              sizeof(shared_t<name##_t>) +                                         \
+                                  WARPS * stages<name##_t>() * name##_t::STEP * sizeof(float),     \
+                              1, true},                                                            \
+                             (cudaStream_t)stream, *problem);
         TILEMM__SGEMM_WARP_ROWS(LAUNCH)
     }
     return cudaErrorInvalidValue;

@@ -30,7 +30,7 @@ typedef tilemm__sgemm_warp_t problem_t;
 
 enum {
     BK = TILEMM__SGEMM_WARP_K,
-    HALVES = 2, /* of a step, of a product's 16 of k */
+    HALVES = 2,  /* of a step, of a product's 16 of k */
     OF_LANE = 4, /* k of a half */
     AHEAD = 16   /* rows of the tile whose registers suffice to take numbers while products run */
 };
