@@ -199,19 +199,19 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
  * estimate and what was measured. Cycles of a launch; of a step of FP16 planes and of one of BF16
  * planes, which a wave of blocks waits for; of each block, and of each of its steps, which blocks
  * beside it have no part of; of these for each line of a warp's tile that is not copied 16 bytes at
- * a time. */
+ * a time; and bytes that a multiprocessor reads in a cycle from memory, of operands beyond L2. */
 static const struct {
-    double launch, wave[2], block, step[2], narrow;
+    double launch, wave[2], block, step[2], narrow, memory;
 } warp_costs[] = {
-    {4180, {780, 830}, 1880, {535, 625}, 8.5},
-    {4260, {577, 535}, 970, {490, 582}, 10.5},
-    {3530, {372, 400}, 900, {291, 320}, 9.5},
+    {4180, {780, 830}, 1880, {535, 625}, 8.5, 16.3},
+    {4260, {577, 535}, 970, {490, 582}, 10.5, 16.3},
+    {3530, {372, 400}, 900, {291, 320}, 9.5, 14.7},
 };
 /* Of a round of parts of k but the first; of a second kernel, and of each part that it adds. */
 static const double warp_round = 20000, warp_second = 9000, warp_part = 60;
-/* Bytes that a multiprocessor reads in a cycle; those from memory, of operands beyond L2; and the
- * part by which reading and multiplying take longer beside each other. */
-static const double warp_bytes = 28, warp_memory = 16.3, warp_beside = 0.08;
+/* Bytes that a multiprocessor reads in a cycle; and the part by which reading and multiplying take
+ * longer beside each other. */
+static const double warp_bytes = 28, warp_beside = 0.08;
 
 double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
                                    const tilemm__cuda_traits_t *traits)
@@ -237,7 +237,7 @@ double tilemm__sgemm_warp_estimate(const tilemm__sgemm_warp_t *plan,
     const double all = bytes_of_all(&plan->args);
     const double reads = bytes / (warp_bytes * traits->sm_count);
     const double memory =
-        all > (double)traits->l2_bytes ? all / (warp_memory * traits->sm_count) : 0;
+        all > (double)traits->l2_bytes ? all / (warp_costs[tile].memory * traits->sm_count) : 0;
     const double least = reads > memory ? reads : memory;
     return warp_costs[tile].launch +
            (cycles > least ? cycles + warp_beside * least : least + warp_beside * cycles) +

@@ -116,11 +116,15 @@ static tilemm__sgemm_warp_t best_of(const tilemm__sgemm_args_t *args, int varian
 void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_trial_t *best)
 {
-    /* In products that need not be invariant, those that compensate; and how much faster than
-     * another kernel they must be estimated. */
+    /* In products that need not be invariant, those that compensate, but for a vector or two, which
+     * others read as fast as memory allows; and how much faster than another kernel they must be
+     * estimated. */
+    enum { LEAST_FREE = 3 };
     const int is_free = limits->invariance == TILEMM_INVARIANCE_NONE;
     const int end = is_free ? TEAM_FIRST : END;
     const double worth = is_free ? 1.08 : 1;
+    if (is_free && tilemm__min(args->m, args->n) < LEAST_FREE && !*limits->variant)
+        return;
     for (int v = FIRST; v < end; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
         if (!tilemm__sgemm_is_allowed(limits, v) || !best_of(args, v, limits, &now.cycles).blocks)
