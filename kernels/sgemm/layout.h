@@ -198,14 +198,15 @@ TILEMM__LAYOUT int tilemm__warp_words(int lines, int along_k)
 }
 
 /* Line j of those that the lanes of a group have, lines / 8. */
+TILEMM__LAYOUT int tilemm__warp_line(int group, int j, int lines, int along_k)
+{
+    return along_k ? j * 8 + group : group * (lines / 8) + j;
+}
+
 /* Steps that a warp of a resident kernel has under way, of a tile of so many lines. */
 TILEMM__LAYOUT int tilemm__resident_stages(int lines)
 {
     return 64 / lines;
-}
-TILEMM__LAYOUT int tilemm__warp_line(int group, int j, int lines, int along_k)
-{
-    return along_k ? j * 8 + group : group * (lines / 8) + j;
 }
 
 /* ---- SGEMM by FFMA: skinny products ---------------------------------------------------------- */

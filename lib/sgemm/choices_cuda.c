@@ -33,7 +33,6 @@ static tilemm__sgemm_choice_t problem_of(const tilemm__sgemm_args_t *args,
         .keeps = limits->kept != NULL,
         .math = limits->math,
         .workspace = limits->workspace,
-        .variant = limits->variant,
     };
     for (int i = 0; limits->kept && i < 2; i++)
         p.kept[i] = limits->kept[i];
@@ -53,8 +52,7 @@ static int is_same(const tilemm__sgemm_choice_t *p, const tilemm__sgemm_choice_t
            p->place_b == q->place_b && p->place_c == q->place_c && p->trans_a == q->trans_a &&
            p->trans_b == q->trans_b && p->exchanged == q->exchanged && p->reads_c == q->reads_c &&
            p->keeps == q->keeps && p->math == q->math && p->workspace == q->workspace &&
-           p->variant == q->variant && is_same_kept(&p->kept[0], &q->kept[0]) &&
-           is_same_kept(&p->kept[1], &q->kept[1]);
+           is_same_kept(&p->kept[0], &q->kept[0]) && is_same_kept(&p->kept[1], &q->kept[1]);
 }
 
 /* The place of a problem's choice. */
@@ -80,7 +78,7 @@ static tilemm__sgemm_choice_t *place_in(struct tilemm__sgemm_choices *choices,
 const tilemm__sgemm_trial_t *tilemm__sgemm_chosen(const tilemm__sgemm_args_t *args,
                                                   const tilemm__limits_t *limits)
 {
-    if (!limits->choices)
+    if (!limits->choices || *limits->variant)
         return NULL;
     const tilemm__sgemm_choice_t problem = problem_of(args, limits);
     const tilemm__sgemm_choice_t *const at = place_in(limits->choices, &problem);
@@ -90,7 +88,7 @@ const tilemm__sgemm_trial_t *tilemm__sgemm_chosen(const tilemm__sgemm_args_t *ar
 void tilemm__sgemm_remember(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             const tilemm__sgemm_trial_t *choice)
 {
-    if (!limits->choices)
+    if (!limits->choices || *limits->variant)
         return;
     tilemm__sgemm_choice_t problem = problem_of(args, limits);
     problem.choice = *choice;

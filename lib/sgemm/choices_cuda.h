@@ -16,7 +16,6 @@ typedef struct {
     int trans_a, trans_b, exchanged, reads_c, keeps;
     tilemm_math_t math;
     size_t workspace;
-    const char *variant;
     tilemm__sgemm_kept_t kept[2];
     tilemm__sgemm_trial_t choice;
 } tilemm__sgemm_choice_t;

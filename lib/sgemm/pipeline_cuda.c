@@ -488,10 +488,12 @@ void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
     /* Tensor cores truncate, which long sums show; but stream-K may divide the last tiles' alone.
      */
     const tilemm__sgemm_planes_product_t *const planes = &plan.as.planes.part[0][0].product;
-    const int divides_k = (plan.method == TILEMM__SGEMM_FUSED && strchr(plan.name, '+')) ||
-                          (plan.method == TILEMM__SGEMM_PLANES &&
-                           (plan.as.planes.k_part < whole->k ||
-                            (planes->shared > 0 && planes->walk.stream_k.whole == 0)));
+    const int divides_k =
+        ((plan.method == TILEMM__SGEMM_FUSED || plan.method == TILEMM__SGEMM_WARP) &&
+         strchr(plan.name, '+')) ||
+        (plan.method == TILEMM__SGEMM_PLANES &&
+         (plan.as.planes.k_part < whole->k ||
+          (planes->shared > 0 && planes->walk.stream_k.whole == 0)));
     if (!divides_k)
         force(ctx, &plan);
 }

@@ -503,6 +503,8 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
         add_text(plan, "+aligned");
     if (plan->method == TILEMM__SGEMM_FUSED)
         add_splits(plan, fused->splits, fused->partial_bytes ? 1 : fused->cluster);
+    if (plan->method == TILEMM__SGEMM_WARP && plan->workspace > 0)
+        add_name(plan, "+splitk", plan->as.warp.product.splits);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->k_part < args->k)
         add_name(plan, "+k", planes->k_part);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->part[0][0].product.shared > 0)

@@ -14,7 +14,7 @@ enum {
     SLOTS = 1 << SLOTS_LOG2,
     STEP = TILEMM__SGEMM_WARP_K,
     ALL_WARPS = 16, /* of a multiprocessor, by their registers */
-    /* 16 bytes each of a step of one column: of three BF16 planes, of two FP16 planes */
+    /* 16 bytes each of a step of one column of three BF16 planes; two FP16 planes need less */
     QUADS = STEP * 3 / 8
 };
 

@@ -273,7 +273,7 @@ static void try_rounds(rng_t *rng, const char *name, int i)
     static const int64_t ks[] = {100, 300, 700};
     const int64_t line = ROWS + rng_range(rng, 0, 40), vectors = rng_range(rng, 1, 3);
     const int64_t size[] = {i % 2 ? line : vectors, i % 2 ? vectors : line, ks[i % 3]};
-    const gemm_t g = gemm_by_bits(i, size, 1.0f, 0.0f);
+    const gemm_t g = gemm_by_bits(i, size, i % 2 ? -1.5f : 1.0f, i % 2 ? 0.75f : 0.0f);
     const int64_t span = gemm_span_c(&g);
     const size_t bytes = (size_t)span * sizeof(float);
     float *const all = host_array(span * MATRICES);

@@ -121,6 +121,7 @@ static void check_tiles_of_warps(const tilemm__sgemm_args_t *args, const tilemm_
                                                : 0) &&
               plan->workspace <= limits->workspace,
           "%s: %zu bytes", plan->name, plan->workspace);
+    CHECK(!in_workspace == !strstr(plan->name, "+splitk"), "%s: %d splits", plan->name, p->splits);
     CHECK(splitk->blocks == 0 ||
               (splitk->variant == TILEMM__sgemm_splitk_sm75_256x1 && splitk->splits == parts),
           "%s: parts are not added one after the other", plan->name);
@@ -157,7 +158,9 @@ static void check_resident(const tilemm__sgemm_args_t *args, const tilemm__limit
           p->warps, p->per_matrix, (long long)items);
     CHECK(p->planes * 16 >= tilemm__div_up(k, 32) * 32 * bytes_of_a_k &&
               p->shared >= sizeof(tilemm__sgemm_resident_t) + p->planes * 16 +
-                               (size_t)p->warps * 64 * 32 * 4 +
+                               (size_t)(p->warps * tilemm__resident_stages(row->m) *
+                                        tilemm__warp_words(row->m, !along_m)) *
+                                   4 +
                                (slots > 1 ? (size_t)(groups * 5 * row->m * p->args.n) * 4 : 0) &&
               p->shared <= limits->cuda->shared_per_block,
           "%s, k %lld: %u bytes of shared memory, %u times 16 of planes", plan->name,

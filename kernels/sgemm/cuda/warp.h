@@ -2,7 +2,8 @@
  * struct that the kernels take, and the launchers. Needs no CUDA header.
  *
  * The planes and sums are those of half_sm90.cu and invariant_sm90.cu, whose rules are in
- * doc/numerics.md: the bits of an element are the same by each.
+ * doc/numerics.md: the bits of an element are the same by each, unless a product of the default
+ * mode compensates.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_WARP_H
@@ -56,7 +57,8 @@ typedef struct {
  * A resident kernel has blocks of `warps` warps; for each matrix, and each part of k if there are
  * `splits`, `shares` blocks that take its per_matrix tiles in turns. If `half`, or if there are
  * several parts and no splits, 2^slots_log2 is SLOTS; else it is 1. Shared memory has room for
- * `planes` times 16 bytes of op(B)'s planes, and is `shared` bytes in all. */
+ * `planes` times 16 bytes of op(B)'s planes, and is `shared` bytes in all. wide_b, parts_split,
+ * tiles and what divides by these are not used. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int64_t c_m, c_n;

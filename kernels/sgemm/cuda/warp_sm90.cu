@@ -1,5 +1,5 @@
-/* warp_sm90.cu - invariant products in tiles of a warp, by mma.sync: for few tiles, and few rows or
- * columns, which take as long as memory takes to answer (warp.h).
+/* warp_sm90.cu - products in tiles of a warp, by mma.sync, invariant or not: for few tiles, and few
+ * rows or columns, which take as long as memory takes to answer (warp.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *

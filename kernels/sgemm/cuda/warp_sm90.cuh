@@ -1,6 +1,6 @@
 /* warp_sm90.cuh - what a warp does with steps of k of its tile of an invariant product: copies
  * them, makes planes of both operands in registers, and multiplies these by mma.sync. For
- * warp_sm90.cu and team_sm90.cu.
+ * warp_sm90.cu, team_sm90.cu and resident_sm90.cu.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
