@@ -138,7 +138,7 @@ void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limi
 void tilemm__sgemm_fill_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
-    double cycles;
+    double cycles = 0;
     tilemm__sgemm_warp_plan_t *const warp = &plan->as.warp;
     tilemm__sgemm_trial_t parts = *trial;
     plan->method = TILEMM__SGEMM_WARP;
