@@ -203,7 +203,7 @@ TILEMM__LAYOUT int tilemm__warp_line(int group, int j, int lines, int along_k)
     return along_k ? j * 8 + group : group * (lines / 8) + j;
 }
 
-/* Steps that a warp of a resident kernel has under way, of a tile of so many lines. */
+/* Steps that a warp of a resident kernel has under way, by the lines of its tile (16 or 32). */
 TILEMM__LAYOUT int tilemm__resident_stages(int lines)
 {
     return 64 / lines;

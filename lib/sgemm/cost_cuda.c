@@ -205,7 +205,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
 
-/* The line of skinny_bytes for tiles of so many columns. */
+/* The line of skinny_bytes for tiles of `columns` columns. */
 static const double *skinny_rate(int columns)
 {
     return skinny_bytes[columns > 4 ? columns / 8 : 0];

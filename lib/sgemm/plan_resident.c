@@ -22,7 +22,7 @@ static_assert((int)SLOTS == (int)TILEMM__SGEMM_RESIDENT_SLOTS, "the warps of a t
 
 static const int64_t most = 1 << 30;
 
-/* The plan with so many warps, and its estimate. Its blocks are 0 if it cannot be. */
+/* The plan with blocks of `warps` warps, and its estimate. Its blocks are 0 if it cannot be. */
 static tilemm__sgemm_warp_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
                                     int warps, const tilemm__limits_t *limits, double *cycles)
 {

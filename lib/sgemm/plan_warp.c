@@ -116,9 +116,9 @@ static tilemm__sgemm_warp_t best_of(const tilemm__sgemm_args_t *args, int varian
 void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_trial_t *best)
 {
-    /* In products that need not be invariant, those that compensate, but for a vector or two, which
-     * others read as fast as memory allows; and how much faster than another kernel they must be
-     * estimated. */
+    /* In the default mode only kernels that compensate are candidates; none for one or two vectors,
+     * whose matrix other kernels read at memory's speed; and their estimate must be shorter than
+     * another kernel's by the factor `worth`. */
     enum { LEAST_FREE = 3 };
     const int is_free = limits->invariance == TILEMM_INVARIANCE_NONE;
     const int end = is_free ? TEAM_FIRST : END;

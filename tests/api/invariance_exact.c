@@ -265,8 +265,8 @@ static void try_kernels(rng_t *rng)
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* A block of a resident kernel that takes many tiles, one after the other: matrices so many that
- * each has one block. They are the same, and so must their results be. */
+/* A block of a resident kernel that takes many tiles, one after the other: each of MATRICES equal
+ * matrices has one block. Their results must be equal. */
 static void try_rounds(rng_t *rng, const char *name, int i)
 {
     enum { MATRICES = 300, ROWS = 2600 };

@@ -130,7 +130,7 @@ static void check_tiles_of_warps(const tilemm__sgemm_args_t *args, const tilemm_
           "%s: not aligned", plan->name);
 }
 
-/* A resident kernel: for each matrix, and each part of k that is divided, as many blocks, which
+/* A resident kernel: each matrix, and each part of k where k is divided, has `shares` blocks, which
  * take all of its tiles, and find their places without divisions; up to eight vectors; warps that
  * share a tile if k has several parts; planes, steps and sums within shared memory. */
 static void check_resident(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

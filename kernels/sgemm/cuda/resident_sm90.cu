@@ -3,11 +3,10 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * A tile of a warp (warp_sm90.cuh) has as many conversions of eight vectors as of eight rows, even
- * if there is one vector, and these are most of its instructions. Here the planes of op(B) stay in
- * shared memory, as lanes read them. Warps that share a tile have a part of k each, and meet where
- * its sums are added up; each goes on copying op(A) of the tiles that follow
- * (resident_steps_sm90.cuh).
+ * A tile of a warp (warp_sm90.cuh) converts eight columns of op(B) even where there is one, and
+ * conversions are most of its instructions. Here the planes of op(B) stay in shared memory, as
+ * lanes read them. Warps that share a tile have a part of k each, and meet where its sums are added
+ * up; each goes on copying op(A) of the tiles that follow (resident_steps_sm90.cuh).
  *
  * Assumes: compute capability 9.0; what the host promises in tilemm__sgemm_warp_t. */
 #include <cuda_runtime.h>
@@ -173,12 +172,7 @@ static __device__ __forceinline__ void multiply_part(source_t<S> &source, const 
         add_up<S, P>(q, false, smaller, part);
         for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = smaller[i][j][e]; });
     };
-    int k = 0;
-#pragma unroll 1
-    for (; length - k > BK / HALVES; k += BK)
-        multiply_step(k, HALVES);
-    if (k < length) /* the other half is zeros, which change no sum */
-        multiply_step(k, 1);
+    for_steps(0, length, multiply_step);
     add_up<S, P>(q, false, smaller, part);
 }
 

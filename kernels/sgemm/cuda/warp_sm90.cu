@@ -96,12 +96,7 @@ multiply_part(const operand_t &a, const operand_t &b, int begin, int end, bool e
         add_up<S, P>(q, compensates, smaller, part);
         for_accumulators<S>([&](int i, int j, int e) { q[i][j][e] = smaller[i][j][e]; });
     };
-    int k = begin;
-#pragma unroll 1
-    for (; end - k > BK / HALVES; k += BK)
-        multiply_step(k, HALVES);
-    if (k < end) /* the other half is zeros, which change no sum */
-        multiply_step(k, 1);
+    for_steps(begin, end, multiply_step);
     add_up<S, P>(q, false, smaller, part);
     copy_async_wait_all();
     __syncwarp(); /* the ring is free */

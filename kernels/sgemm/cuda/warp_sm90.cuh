@@ -420,6 +420,20 @@ static __device__ __forceinline__ void add_up(const accumulators_t<S> &q, bool c
     });
 }
 
+/* Call multiply_step(k, halves) for the steps from `begin` to `end`. Of a last step with 16 of k or
+ * fewer the other half is zeros, which change no sum. */
+template <typename MULTIPLY_STEP>
+static __device__ __forceinline__ void for_steps(int begin, int end,
+                                                 const MULTIPLY_STEP &multiply_step)
+{
+    int k = begin;
+#pragma unroll 1
+    for (; end - k > BK / HALVES; k += BK)
+        multiply_step(k, HALVES);
+    if (k < end)
+        multiply_step(k, 1);
+}
+
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
 /* Where a tile begins, and what there is of it. */
