@@ -4,6 +4,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 
+#include <limits.h>
+
 #include "lib/size.h"
 
 typedef tilemm__sgemm_product_t product_t;
@@ -153,36 +155,127 @@ static block_t part_of(const product_t *x, const block_t *at, int64_t q)
     return part;
 }
 
-/* The lines of one operand by 32, split as they are read, with the panels of the other, which are
- * packed first: columns of tiles if those lines lie along k, else rows. */
-static void multiply_as_read(const product_t *x, const block_t *at)
+/* Of a block whose operand is split as it is read: its lines, `count` from `first` on, and those of
+ * the other operand, few, of which there is a panel, number q. */
+typedef struct {
+    int are_rows; /* the lines are rows of op(A) */
+    tilemm__planes_lines_t lines, few;
+    void *to;    /* the lines' panel */
+    void *panel; /* of the others, or their planes as vectors */
+    tilemm__planes_product_t product;
+    int64_t i, j; /* of C */
+} as_read_t;
+
+static as_read_t as_read_at(const product_t *x, const block_t *at, int64_t first, int64_t count,
+                            int64_t q)
+{
+    const int are_rows = x->plan->as_read == TILEMM__SGEMM_A_AS_READ;
+    const int64_t i = are_rows ? first : 0, j = are_rows ? 0 : first;
+    as_read_t r = {.are_rows = are_rows,
+                   .lines = are_rows ? rows_at(x, at, first) : columns_at(x, at, first),
+                   .few = are_rows ? columns_at(x, at, 0) : rows_at(x, at, 0),
+                   .to = are_rows ? ms_at(x, 0) : ns_at(x, 0),
+                   .panel = are_rows ? ns_at(x, q * LINES) : ms_at(x, q * LINES),
+                   .product = product_at(x, at, i, j),
+                   .i = i,
+                   .j = j};
+    r.lines.count = (int)tilemm__min(count, (are_rows ? at->m : at->n) - first);
+    return r;
+}
+
+/* The panels of the others: columns of tiles if the lines lie along k, else rows. */
+static void pack_few(const product_t *x, const block_t *at)
 {
     const tilemm__sgemm_planes_t *planes = x->plan->planes;
-    const int are_rows = x->plan->as_read == TILEMM__SGEMM_A_AS_READ;
-    const int along_k = are_rows ? x->a_along_k : x->b_along_k;
-    const int64_t count = are_rows ? at->m : at->n, blocks = tilemm__div_up(at->k, x->plan->kc);
-    for (int64_t q = 0; q < blocks; q++) {
+    for (int64_t q = 0; q * x->plan->kc < at->k; q++) {
         const block_t part = part_of(x, at, q);
-        const tilemm__planes_lines_t few =
-            are_rows ? columns_at(x, &part, 0) : rows_at(x, &part, 0);
-        (along_k ? planes->pack_ns : planes->pack_ms)(
-            part.k, &few, are_rows ? ns_at(x, q * LINES) : ms_at(x, q * LINES));
+        const as_read_t r = as_read_at(x, &part, 0, LINES, q);
+        (r.lines.along_k ? planes->pack_ns : planes->pack_ms)(part.k, &r.few, r.panel);
     }
-    for (int64_t line = 0; line < count; line += LINES)
-        for (int64_t q = 0; q < blocks; q++) {
+}
+
+/* The others as vectors. Returns 0 if they need a scale. */
+static int split_few(const product_t *x, const block_t *at)
+{
+    for (int64_t q = 0; q * x->plan->kc < at->k; q++) {
+        const block_t part = part_of(x, at, q);
+        const as_read_t r = as_read_at(x, &part, 0, LINES, q);
+        if (!x->plan->planes->split_vectors(part.k, &r.few, r.panel))
+            return 0;
+    }
+    return 1;
+}
+
+/* The product of up to 32 lines with the panel. */
+static void multiply_lines(const product_t *x, const block_t *at, const as_read_t *r)
+{
+    x->plan->planes->multiply_as_read(&r->product, &r->lines, r->are_rows, r->to, r->panel,
+                                      r->few.count);
+    const uint32_t lines = exact_of(r->to), few = exact_of(r->panel);
+    if (r->are_rows)
+        multiply_exact_lines(x, at, r->i, r->j, r->lines.count, r->few.count, lines, few);
+    else
+        multiply_exact_lines(x, at, r->i, r->j, r->few.count, r->lines.count, few, lines);
+}
+
+/* Copy lines that do not lie along k, from `first` on: memory gives one row after the other
+ * fastest. */
+static const float *copy_lines(const product_t *x, const block_t *at, int64_t first)
+{
+    enum { AHEAD = 4, IN_A_LINE = 16 }; /* rows; floats of a line of memory */
+    const as_read_t r = as_read_at(x, at, first, x->plan->copied, 0);
+    const int64_t ld = tilemm__sgemm_cpu_copied_ld(x->plan);
+    float *const copies = (float *)(void *)(x->ns + x->plan->panel_bytes);
+    for (int64_t p = 0; p < at->k; p++) {
+        const float *const row = r.lines.src + p * r.lines.ld;
+        for (int i = 0; i < r.lines.count && p + AHEAD < at->k; i += IN_A_LINE)
+            __builtin_prefetch(row + AHEAD * r.lines.ld + i, 0, 2);
+        memcpy(copies + p * ld, row, sizeof *row * (size_t)r.lines.count);
+    }
+    return copies;
+}
+
+/* The lines of one operand, split as they are read: as a matrix with the other's lines as vectors,
+ * until some line needs a scale; or by 32, with the other's panels. */
+static void multiply_as_read(const product_t *x, const block_t *at)
+{
+    const tilemm__sgemm_cpu_blocks_t *const plan = x->plan;
+    const int64_t count = plan->as_read == TILEMM__SGEMM_A_AS_READ ? at->m : at->n;
+    const int along_k = plan->as_read == TILEMM__SGEMM_A_AS_READ ? x->a_along_k : x->b_along_k;
+    int as_vectors = plan->as_vectors && split_few(x, at);
+    const float *copies = NULL;
+    if (!as_vectors)
+        pack_few(x, at);
+    for (int64_t line = 0, done; line < count; line += done) {
+        if (plan->copied && line % plan->copied == 0)
+            copies = copy_lines(x, at, line);
+        done = as_vectors && along_k ? TILEMM__PLANES_GROUP : LINES;
+        for (int64_t q = 0; q * plan->kc < at->k; q++) {
             const block_t part = part_of(x, at, q);
-            const int64_t i = are_rows ? line : 0, j = are_rows ? 0 : line;
-            const tilemm__planes_lines_t rows = rows_at(x, &part, i),
-                                         columns = columns_at(x, &part, j);
-            const tilemm__planes_product_t product = product_at(x, &part, i, j);
-            char *const ms = ms_at(x, are_rows ? 0 : q * LINES);
-            char *const ns = ns_at(x, are_rows ? q * LINES : 0);
-            planes->multiply_as_read(&product, are_rows ? &rows : &columns, are_rows,
-                                     are_rows ? ms : ns, are_rows ? ns : ms,
-                                     are_rows ? columns.count : rows.count);
-            multiply_exact_lines(x, &part, i, j, rows.count, columns.count, exact_of(ms),
-                                 exact_of(ns));
+            if (as_vectors) {
+                as_read_t r = as_read_at(x, &part, line, INT_MAX, q);
+                const float *const after =
+                    (q + 1) * plan->kc < at->k
+                        ? r.lines.src + plan->kc
+                        : r.lines.src - q * plan->kc + TILEMM__PLANES_GROUP * r.lines.ld;
+                as_vectors = plan->planes->multiply_vectors(&r.product, &r.lines, r.are_rows, r.to,
+                                                            plan->panel_bytes, r.panel, r.few.count,
+                                                            after);
+                if (as_vectors)
+                    done = r.lines.count;
+                else
+                    pack_few(x, at);
+            }
+            if (!as_vectors) {
+                as_read_t r = as_read_at(x, &part, line, done, q);
+                if (copies) {
+                    r.lines.src = copies + line % plan->copied;
+                    r.lines.ld = tilemm__sgemm_cpu_copied_ld(plan);
+                }
+                multiply_lines(x, &part, &r);
+            }
         }
+    }
 }
 
 /* Columns by 32, and for each of them rows by 32, all in one call. */

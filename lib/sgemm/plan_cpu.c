@@ -63,9 +63,10 @@ static size_t ms_bytes(const blocks_t *b, int64_t m, int64_t n)
 static void size_set(blocks_t *b)
 {
     b->ms_bytes = ms_bytes(b, b->m_panel, b->n_panel);
-    b->set_bytes = b->ms_bytes + (b->as_read == TILEMM__SGEMM_B_AS_READ
-                                      ? b->panel_bytes
-                                      : packed_bytes(b, b->direct ? b->nr : b->n_panel));
+    b->set_bytes = b->ms_bytes + tilemm__sgemm_cpu_copied_bytes(b) +
+                   (b->as_read == TILEMM__SGEMM_B_AS_READ
+                        ? b->panel_bytes
+                        : packed_bytes(b, b->direct ? b->nr : b->n_panel));
 }
 
 /* Make the panels fewer until a set has at most `limit` bytes. Ns, the larger, first: what is lost
@@ -75,6 +76,10 @@ static int shrink_set(blocks_t *b, size_t limit)
     const int chains = tilemm__sgemm_cpu_keeps_chains(b);
     for (size_set(b); b->set_bytes > limit && b->k_blocks > 1; size_set(b))
         b->k_blocks /= 2;
+    if (b->set_bytes > limit && b->copied) {
+        b->copied = 0;
+        size_set(b);
+    }
     if (b->as_read)
         return b->set_bytes <= limit;
     for (; b->set_bytes > limit; size_set(b))
@@ -345,9 +350,16 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     const int as_read =
         limits->invariance != TILEMM_INVARIANCE_NONE && tilemm__min(args->m, args->n) <= LINES;
     enum { MOST_BLOCKS = 8 }; /* their panels lie in L2 */
+    enum { COPIED = 256 };
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
     const int a_as_read = as_read && args->m > args->n;
     const int along_k = a_as_read ? !args->trans_a : args->trans_b;
+    const int64_t few = tilemm__min(args->m, args->n), lines = tilemm__max(args->m, args->n);
+    const int from_memory = (double)lines * (double)args->k * sizeof(float) >
+                            (double)limits->cpu->l2_bytes / 2;
+    const int as_vectors =
+        as_read && few <= (from_memory ? TILEMM__PLANES_VECTORS : along_k ? 0 : 1);
+    const int copies = as_read && !along_k && from_memory && !as_vectors;
     const shape_t x = {
         .cpu = limits->cpu,
         .tuning = limits->tuning,
@@ -370,6 +382,8 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                     .as_read = a_as_read ? TILEMM__SGEMM_A_AS_READ
                                : as_read ? TILEMM__SGEMM_B_AS_READ
                                          : TILEMM__SGEMM_NONE_AS_READ,
+                    .as_vectors = as_vectors,
+                    .copied = copies ? (int)tilemm__min(COPIED, tilemm__round_up(lines, LINES)) : 0,
                     .k_blocks = as_read && along_k
                                     ? (int)tilemm__min(tilemm__div_up(args->k, kc), MOST_BLOCKS)
                                     : 1,

@@ -57,6 +57,9 @@ typedef struct {
     int in_place; /* Ms is op(A) where it lies */
     tilemm__sgemm_as_read_t
         as_read;  /* the operand that is split as it is read, a panel at a time */
+    int as_vectors; /* with as_read: the other operand's lines, few, are not packed */
+    int copied;     /* with as_read: lines that are copied at a time, row by row, as they come from
+                       memory, and not along k; or 0 */
     int k_blocks; /* with as_read: blocks of kc for each of which the other operand has room for a
                      panel, since long lines are read best in one go; else 1 */
     int shared;   /* a matrix of the batch at a time: all threads pack the same panels, and then
@@ -100,6 +103,17 @@ typedef struct {
 static inline int tilemm__sgemm_cpu_keeps_chains(const tilemm__sgemm_cpu_blocks_t *b)
 {
     return b->in_order && b->kc < TILEMM__SGEMM_INVARIANT_CHAIN && b->stream;
+}
+
+/* Floats from one copied row to the next: not a power of two. */
+static inline int64_t tilemm__sgemm_cpu_copied_ld(const tilemm__sgemm_cpu_blocks_t *b)
+{
+    return b->copied + 16;
+}
+
+static inline size_t tilemm__sgemm_cpu_copied_bytes(const tilemm__sgemm_cpu_blocks_t *b)
+{
+    return b->copied ? (size_t)(b->kc * tilemm__sgemm_cpu_copied_ld(b)) * sizeof(float) : 0;
 }
 
 /* Plan for limits->kernels; args->k is not 0. TILEMM_OUT_OF_MEMORY where an invariant product is

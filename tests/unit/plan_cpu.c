@@ -110,7 +110,12 @@ static void check_sgemm(const tilemm__limits_t *of_machine)
     if (by_planes) {
         const int64_t few = tilemm__min(args.m, args.n);
         CHECK(b->kc == alone.blocked.kc && (b->as_read != 0) == (few <= TILEMM__PLANES_LINES) &&
-                  (!b->as_read || b->set_bytes == (size_t)(1 + b->k_blocks) * b->panel_bytes),
+                  (!b->as_read || b->set_bytes == (size_t)(1 + b->k_blocks) * b->panel_bytes +
+                                                      tilemm__sgemm_cpu_copied_bytes(b)),
+              SGEMM);
+        CHECK(!(b->as_vectors && b->copied) &&
+                  (!b->as_vectors || (b->as_read && few <= TILEMM__PLANES_VECTORS)) &&
+                  (!b->copied || (b->as_read && b->copied % TILEMM__PLANES_LINES == 0)),
               SGEMM);
     } else if (invariant) {
         /* Whole chains, or all of k, or else parts of chains that have memory. */

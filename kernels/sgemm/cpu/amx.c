@@ -12,6 +12,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "amx_pack.h"
+#include "amx_vectors.h"
 
 /* A tile of C costs some hundred cycles beside its products, so panels are long: they come from L2
  * as they are used. */
@@ -413,6 +414,20 @@ TILE_INLINE void multiply_as_read(const int planes, const tilemm__planes_product
         add_rows(1, &sum, LINES);
 }
 
+/* ---- the product of lines with few vectors ------------------------------------------------- */
+
+TILE_INLINE int multiply_vectors(const int planes, const tilemm__planes_product_t *x,
+                                 tilemm__planes_lines_t *lines, int are_rows, void *memory,
+                                 size_t bytes, const float *vectors, int few, const float *after)
+{
+    take_lines(planes, x->k, bytes, few, lines);
+    if (lines->along_k)
+        return few == 1 ? multiply_along_k(planes, 1, x, lines, are_rows, vectors, after)
+                        : multiply_along_k(planes, 2, x, lines, are_rows, vectors, after);
+    return few == 1 ? multiply_rows(planes, 1, x, lines, are_rows, memory, vectors)
+                    : multiply_rows(planes, 2, x, lines, are_rows, memory, vectors);
+}
+
 /* ---- the tables -------------------------------------------------------------------------- */
 
 #define TABLE(mode, name, planes, count, depth)                                                    \
@@ -435,6 +450,17 @@ TILE_INLINE void multiply_as_read(const int planes, const tilemm__planes_product
     {                                                                                              \
         multiply_as_read(planes, x, lines, are_rows, to, panel, few);                              \
     }                                                                                              \
+    static int split_vectors_##mode(int64_t k, const tilemm__planes_lines_t *vectors, float *to)   \
+    {                                                                                              \
+        return split_few(planes, k, vectors, to);                                                  \
+    }                                                                                              \
+    static int multiply_vectors_##mode(const tilemm__planes_product_t *x,                          \
+                                       tilemm__planes_lines_t *lines, int are_rows, void *memory,  \
+                                       size_t bytes, const float *vectors, int few,                \
+                                       const float *after)                                         \
+    {                                                                                              \
+        return multiply_vectors(planes, x, lines, are_rows, memory, bytes, vectors, few, after);   \
+    }                                                                                              \
     const tilemm__sgemm_planes_t tilemm__sgemm_planes_amx_##mode = {name,                          \
                                                                     planes,                        \
                                                                     count,                         \
@@ -445,7 +471,9 @@ TILE_INLINE void multiply_as_read(const int planes, const tilemm__planes_product
                                                                     pack_ms_##mode,                \
                                                                     pack_ns_##mode,                \
                                                                     multiply_##mode,               \
-                                                                    multiply_as_read_##mode};
+                                                                    multiply_as_read_##mode,       \
+                                                                    split_vectors_##mode,          \
+                                                                    multiply_vectors_##mode};
 
 TABLE(fp32, "sgemm_bf16x6_amx_32x32", 3, 6, DEPTH_FP32)
 TABLE(tf32, "sgemm_bf16x3_amx_32x32", 2, 3, DEPTH_TF32)

@@ -195,9 +195,11 @@ static __attribute__((noinline)) vec_t chain_few(int64_t k, int count, const flo
 
 /* The same of `groups` times VECTOR columns, over a multiple of LINE steps: squares are transposed
  * in registers, a whole line of each column at once, as columns far apart may all be of one set of
- * L1. Four columns are reached from one pointer. */
+ * L1. Four columns are reached from one pointer. What lies `later` floats further is asked for
+ * meanwhile, as hardware's prefetchers do not follow so many columns: to L1, or to L2 where a set
+ * of L1 may not hold a line of each column. */
 TILE_INLINE void chain_squares(const int groups, int64_t k, const float *a, const float *b,
-                               int64_t ldb, vec_t sum[GROUPS])
+                               int64_t ldb, int64_t later, vec_t sum[GROUPS])
 {
     const char *at[GROUPS * VECTOR / 4];
     const int64_t apart = ldb * (int64_t)sizeof(float), apart3 = 3 * apart;
@@ -213,6 +215,7 @@ TILE_INLINE void chain_squares(const int groups, int64_t k, const float *a, cons
                 const char *const four = at[(g * VECTOR + i) / 4];
                 row[i] = (const float *)(const void *)(i % 4 == 3 ? four + apart3
                                                                   : four + i % 4 * apart);
+                __builtin_prefetch(row[i] + later, 0, VECTOR > 8 ? 2 : 3);
             }
             TILE_UNROLL
             for (int first = 0; first < LINE; first += VECTOR) {
@@ -253,12 +256,14 @@ TILE_INLINE void chain_columns(const int groups, int64_t k, int64_t chain, int c
     for (int64_t p = 0; p < k; p += chain) {
         const int64_t steps = TILE_LEAST(chain, k - p);
         const int64_t squares = count < VECTOR ? 0 : steps & -LINE;
+        /* The next chain, or the first one of the next columns. */
+        const int64_t later = p + chain < k ? chain : groups * VECTOR * ldb - p;
         vec_t sum[GROUPS];
         TILE_UNROLL
         for (int g = 0; g < groups; g++)
             sum[g] = (vec_t){0};
         if (squares > 0)
-            chain_squares(groups, squares, a + p, b + p, ldb, sum);
+            chain_squares(groups, squares, a + p, b + p, ldb, later, sum);
         for (int g = 0; g < groups && squares < steps; g++)
             sum[g] = chain_few(steps - squares, lanes, a + p + squares,
                                b + g * VECTOR * ldb + p + squares, ldb, sum[g]);
