@@ -136,8 +136,8 @@ struct source_t {
 
     __device__ __forceinline__ source_t(const problem_t &problem, const block_t &block,
                                         const rounds_t &rounds, const parts_t &parts)
-        : problem(problem), block(block), rounds(rounds), parts(parts), round(0),
-          part(parts.first + block.slot), to(0), from(0)
+        : problem(problem), block(block), rounds(rounds), parts(parts), now(nullptr),
+          is_whole(false), round(0), part(parts.first + block.slot), to(0), from(0)
     {
         begin();
 #pragma unroll 1
