@@ -155,8 +155,8 @@ static block_t part_of(const product_t *x, const block_t *at, int64_t q)
     return part;
 }
 
-/* Of a block whose operand is split as it is read: its lines, `count` from `first` on, and those of
- * the other operand, few, of which there is a panel, number q. */
+/* Of a block one of whose operands is split as it is read: lines of that, `count` from `first` on,
+ * and of the other operand, few, with their panel: number f, of part q of the block. */
 typedef struct {
     int are_rows; /* the lines are rows of op(A) */
     tilemm__planes_lines_t lines, few;
@@ -167,15 +167,16 @@ typedef struct {
 } as_read_t;
 
 static as_read_t as_read_at(const product_t *x, const block_t *at, int64_t first, int64_t count,
-                            int64_t q)
+                            int64_t q, int64_t f)
 {
     const int are_rows = x->plan->as_read == TILEMM__SGEMM_A_AS_READ;
-    const int64_t i = are_rows ? first : 0, j = are_rows ? 0 : first;
+    const int64_t i = are_rows ? first : f * LINES, j = are_rows ? f * LINES : first;
+    const int64_t panel = (q * tilemm__div_up(are_rows ? at->n : at->m, LINES) + f) * LINES;
     as_read_t r = {.are_rows = are_rows,
-                   .lines = are_rows ? rows_at(x, at, first) : columns_at(x, at, first),
-                   .few = are_rows ? columns_at(x, at, 0) : rows_at(x, at, 0),
+                   .lines = are_rows ? rows_at(x, at, i) : columns_at(x, at, j),
+                   .few = are_rows ? columns_at(x, at, j) : rows_at(x, at, i),
                    .to = are_rows ? ms_at(x, 0) : ns_at(x, 0),
-                   .panel = are_rows ? ns_at(x, q * LINES) : ms_at(x, q * LINES),
+                   .panel = are_rows ? ns_at(x, panel) : ms_at(x, panel),
                    .product = product_at(x, at, i, j),
                    .i = i,
                    .j = j};
@@ -183,15 +184,22 @@ static as_read_t as_read_at(const product_t *x, const block_t *at, int64_t first
     return r;
 }
 
-/* The panels of the others: columns of tiles if the lines lie along k, else rows. */
+/* How many panels the others have. */
+static int64_t few_panels(const product_t *x, const block_t *at)
+{
+    return tilemm__div_up(x->plan->as_read == TILEMM__SGEMM_A_AS_READ ? at->n : at->m, LINES);
+}
+
+/* The others' panels: columns of tiles if the lines lie along k, else rows. */
 static void pack_few(const product_t *x, const block_t *at)
 {
     const tilemm__sgemm_planes_t *planes = x->plan->planes;
-    for (int64_t q = 0; q * x->plan->kc < at->k; q++) {
-        const block_t part = part_of(x, at, q);
-        const as_read_t r = as_read_at(x, &part, 0, LINES, q);
-        (r.lines.along_k ? planes->pack_ns : planes->pack_ms)(part.k, &r.few, r.panel);
-    }
+    for (int64_t q = 0; q * x->plan->kc < at->k; q++)
+        for (int64_t f = 0; f < few_panels(x, at); f++) {
+            const block_t part = part_of(x, at, q);
+            const as_read_t r = as_read_at(x, &part, 0, LINES, q, f);
+            (r.lines.along_k ? planes->pack_ns : planes->pack_ms)(part.k, &r.few, r.panel);
+        }
 }
 
 /* The others as vectors. Returns 0 if they need a scale. */
@@ -199,23 +207,48 @@ static int split_few(const product_t *x, const block_t *at)
 {
     for (int64_t q = 0; q * x->plan->kc < at->k; q++) {
         const block_t part = part_of(x, at, q);
-        const as_read_t r = as_read_at(x, &part, 0, LINES, q);
+        const as_read_t r = as_read_at(x, &part, 0, LINES, q, 0);
         if (!x->plan->planes->split_vectors(part.k, &r.few, r.panel))
             return 0;
     }
     return 1;
 }
 
-/* The product of up to 32 lines with the panel. */
-static void multiply_lines(const product_t *x, const block_t *at, const as_read_t *r)
+/* The product of lines and vectors, as many lines as the kernel takes: their number, or 0 if one
+ * needs a scale. */
+static int64_t multiply_vectors(const product_t *x, const block_t *at, int64_t line, int64_t q)
 {
-    x->plan->planes->multiply_as_read(&r->product, &r->lines, r->are_rows, r->to, r->panel,
-                                      r->few.count);
-    const uint32_t lines = exact_of(r->to), few = exact_of(r->panel);
-    if (r->are_rows)
-        multiply_exact_lines(x, at, r->i, r->j, r->lines.count, r->few.count, lines, few);
-    else
-        multiply_exact_lines(x, at, r->i, r->j, r->few.count, r->lines.count, few, lines);
+    const tilemm__sgemm_cpu_blocks_t *const plan = x->plan;
+    const block_t part = part_of(x, at, q);
+    as_read_t r = as_read_at(x, &part, line, INT_MAX, q, 0);
+    const float *const after = (q + 1) * plan->kc < at->k
+                                   ? r.lines.src + plan->kc
+                                   : r.lines.src - q * plan->kc + TILEMM__PLANES_GROUP * r.lines.ld;
+    return plan->planes->multiply_vectors(&r.product, &r.lines, r.are_rows, r.to, plan->panel_bytes,
+                                          r.panel, r.few.count, after)
+               ? r.lines.count
+               : 0;
+}
+
+/* The product of up to 32 lines with the panels; of copies of the lines, if there are some. */
+static void multiply_lines(const product_t *x, const block_t *at, int64_t line, int64_t count,
+                           int64_t q, const float *copies)
+{
+    const block_t part = part_of(x, at, q);
+    for (int64_t f = 0; f < few_panels(x, at); f++) {
+        as_read_t r = as_read_at(x, &part, line, count, q, f);
+        if (copies) {
+            r.lines.src = copies + line % x->plan->copied;
+            r.lines.ld = tilemm__sgemm_cpu_copied_ld(x->plan);
+        }
+        x->plan->planes->multiply_as_read(&r.product, &r.lines, r.are_rows, r.to, r.panel,
+                                          r.few.count);
+        const uint32_t of_lines = exact_of(r.to), of_few = exact_of(r.panel);
+        if (r.are_rows)
+            multiply_exact_lines(x, &part, r.i, r.j, r.lines.count, r.few.count, of_lines, of_few);
+        else
+            multiply_exact_lines(x, &part, r.i, r.j, r.few.count, r.lines.count, of_few, of_lines);
+    }
 }
 
 /* Copy lines that do not lie along k, from `first` on: memory gives one row after the other
@@ -223,9 +256,9 @@ static void multiply_lines(const product_t *x, const block_t *at, const as_read_
 static const float *copy_lines(const product_t *x, const block_t *at, int64_t first)
 {
     enum { AHEAD = 4, IN_A_LINE = 16 }; /* rows; floats of a line of memory */
-    const as_read_t r = as_read_at(x, at, first, x->plan->copied, 0);
+    const as_read_t r = as_read_at(x, at, first, x->plan->copied, 0, 0);
     const int64_t ld = tilemm__sgemm_cpu_copied_ld(x->plan);
-    float *const copies = (float *)(void *)(x->ns + x->plan->panel_bytes);
+    float *const copies = (float *)(void *)(x->ms + x->plan->copies_at);
     for (int64_t p = 0; p < at->k; p++) {
         const float *const row = r.lines.src + p * r.lines.ld;
         for (int i = 0; i < r.lines.count && p + AHEAD < at->k; i += IN_A_LINE)
@@ -240,8 +273,9 @@ static const float *copy_lines(const product_t *x, const block_t *at, int64_t fi
 static void multiply_as_read(const product_t *x, const block_t *at)
 {
     const tilemm__sgemm_cpu_blocks_t *const plan = x->plan;
-    const int64_t count = plan->as_read == TILEMM__SGEMM_A_AS_READ ? at->m : at->n;
-    const int along_k = plan->as_read == TILEMM__SGEMM_A_AS_READ ? x->a_along_k : x->b_along_k;
+    const int are_rows = plan->as_read == TILEMM__SGEMM_A_AS_READ;
+    const int along_k = are_rows ? x->a_along_k : x->b_along_k;
+    const int64_t count = are_rows ? at->m : at->n;
     int as_vectors = plan->as_vectors && split_few(x, at);
     const float *copies = NULL;
     if (!as_vectors)
@@ -251,29 +285,15 @@ static void multiply_as_read(const product_t *x, const block_t *at)
             copies = copy_lines(x, at, line);
         done = as_vectors && along_k ? TILEMM__PLANES_GROUP : LINES;
         for (int64_t q = 0; q * plan->kc < at->k; q++) {
-            const block_t part = part_of(x, at, q);
-            if (as_vectors) {
-                as_read_t r = as_read_at(x, &part, line, INT_MAX, q);
-                const float *const after =
-                    (q + 1) * plan->kc < at->k
-                        ? r.lines.src + plan->kc
-                        : r.lines.src - q * plan->kc + TILEMM__PLANES_GROUP * r.lines.ld;
-                as_vectors = plan->planes->multiply_vectors(&r.product, &r.lines, r.are_rows, r.to,
-                                                            plan->panel_bytes, r.panel, r.few.count,
-                                                            after);
-                if (as_vectors)
-                    done = r.lines.count;
-                else
-                    pack_few(x, at);
+            const int64_t taken = as_vectors ? multiply_vectors(x, at, line, q) : 0;
+            if (taken) {
+                done = taken;
+                continue;
             }
-            if (!as_vectors) {
-                as_read_t r = as_read_at(x, &part, line, done, q);
-                if (copies) {
-                    r.lines.src = copies + line % plan->copied;
-                    r.lines.ld = tilemm__sgemm_cpu_copied_ld(plan);
-                }
-                multiply_lines(x, &part, &r);
-            }
+            if (as_vectors)
+                pack_few(x, at);
+            as_vectors = 0;
+            multiply_lines(x, at, line, done, q, copies);
         }
     }
 }

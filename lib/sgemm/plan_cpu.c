@@ -44,7 +44,7 @@ typedef struct {
 static size_t packed_bytes(const blocks_t *b, int64_t lines)
 {
     if (b->as_read)
-        return (size_t)b->k_blocks * b->panel_bytes;
+        return (size_t)b->k_blocks * (size_t)tilemm__div_up(lines, LINES) * b->panel_bytes;
     if (b->planes)
         return (size_t)(lines / LINES) * b->panel_bytes;
     return (size_t)tilemm__round_up(b->kc * lines * (int64_t)sizeof(float), 64);
@@ -63,10 +63,22 @@ static size_t ms_bytes(const blocks_t *b, int64_t m, int64_t n)
 static void size_set(blocks_t *b)
 {
     b->ms_bytes = ms_bytes(b, b->m_panel, b->n_panel);
-    b->set_bytes = b->ms_bytes + tilemm__sgemm_cpu_copied_bytes(b) +
-                   (b->as_read == TILEMM__SGEMM_B_AS_READ
-                        ? b->panel_bytes
-                        : packed_bytes(b, b->direct ? b->nr : b->n_panel));
+    b->copies_at = b->ms_bytes + (b->as_read == TILEMM__SGEMM_B_AS_READ
+                                      ? b->panel_bytes
+                                      : packed_bytes(b, b->direct ? b->nr : b->n_panel));
+    b->set_bytes = b->copies_at + tilemm__sgemm_cpu_copied_bytes(b);
+}
+
+/* Of the least set that one thread can do with. */
+static size_t least_bytes(const blocks_t *b)
+{
+    blocks_t least = *b;
+    if (!b->as_read)
+        return ms_bytes(b, b->mr, b->nr) + packed_bytes(b, b->nr);
+    least.k_blocks = 1;
+    least.copied = 0;
+    size_set(&least);
+    return least.set_bytes;
 }
 
 /* Make the panels fewer until a set has at most `limit` bytes. Ns, the larger, first: what is lost
@@ -281,10 +293,9 @@ static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
     b->on_stack = !b->planes && !b->shared && b->set_bytes <= TILEMM__SGEMM_STACK_BYTES;
 
     /* Fewer threads before shorter panels, which would change the sums. */
-    const size_t least_set =
-        b->as_read ? 2 * b->panel_bytes : ms_bytes(b, b->mr, b->nr) + packed_bytes(b, b->nr);
-    if (!b->shared && !b->on_stack && least_set <= workspace)
-        plan->threads = threads_for((double)(workspace / least_set), 1, plan->threads);
+    const size_t least = least_bytes(b);
+    if (!b->shared && !b->on_stack && least <= workspace)
+        plan->threads = threads_for((double)(workspace / least), 1, plan->threads);
     const size_t sets = b->shared ? 1 : (size_t)plan->threads;
     if (!b->on_stack && !shrink_set(b, workspace / sets)) {
         if (b->planes)
@@ -348,7 +359,7 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        const tilemm__sgemm_planes_t *planes, plan_t *plan)
 {
     const int as_read =
-        limits->invariance != TILEMM_INVARIANCE_NONE && tilemm__min(args->m, args->n) <= LINES;
+        tilemm__min(args->m, args->n) <= (int64_t)TILEMM__SGEMM_AS_READ_PANELS * LINES;
     enum { MOST_BLOCKS = 8 }; /* their panels lie in L2 */
     enum { COPIED = 256 };
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);

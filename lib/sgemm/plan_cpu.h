@@ -74,6 +74,7 @@ typedef struct {
     int64_t m_part, n_part;   /* likewise */
     size_t panel_bytes;       /* planes: of one panel */
     size_t ms_bytes;          /* of one set of panels: Ms lies first ... */
+    size_t copies_at;         /* ... then Ns, then copied lines ... */
     size_t set_bytes;         /* ... and all of it, a multiple of 64 */
 } tilemm__sgemm_cpu_blocks_t;
 
@@ -104,6 +105,9 @@ static inline int tilemm__sgemm_cpu_keeps_chains(const tilemm__sgemm_cpu_blocks_
 {
     return b->in_order && b->kc < TILEMM__SGEMM_INVARIANT_CHAIN && b->stream;
 }
+
+/* Panels of the other operand, at most, where one is split as it is read: it is split for each. */
+enum { TILEMM__SGEMM_AS_READ_PANELS = 2 };
 
 /* Floats from one copied row to the next: not a power of two. */
 static inline int64_t tilemm__sgemm_cpu_copied_ld(const tilemm__sgemm_cpu_blocks_t *b)

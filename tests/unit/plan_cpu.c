@@ -109,9 +109,14 @@ static void check_sgemm(const tilemm__limits_t *of_machine)
     }
     if (by_planes) {
         const int64_t few = tilemm__min(args.m, args.n);
-        CHECK(b->kc == alone.blocked.kc && (b->as_read != 0) == (few <= TILEMM__PLANES_LINES) &&
-                  (!b->as_read || b->set_bytes == (size_t)(1 + b->k_blocks) * b->panel_bytes +
-                                                      tilemm__sgemm_cpu_copied_bytes(b)),
+        const int64_t panels = b->as_read == TILEMM__SGEMM_A_AS_READ ? b->n_panel : b->m_panel;
+        CHECK(b->kc == alone.blocked.kc &&
+                  (b->as_read != 0) ==
+                      (few <= (int64_t)TILEMM__SGEMM_AS_READ_PANELS * TILEMM__PLANES_LINES) &&
+                  (!b->as_read ||
+                   b->set_bytes == (size_t)(1 + b->k_blocks * panels / TILEMM__PLANES_LINES) *
+                                           b->panel_bytes +
+                                       tilemm__sgemm_cpu_copied_bytes(b)),
               SGEMM);
         CHECK(!(b->as_vectors && b->copied) &&
                   (!b->as_vectors || (b->as_read && few <= TILEMM__PLANES_VECTORS)) &&
