@@ -354,24 +354,37 @@ int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
            (planes->always || slower * planes_cycles(args, planes) <= fma_cycles);
 }
 
+/* Whether an operand is split as it is read, which one, and how. What is set is of use then. */
+static void plan_as_read(const tilemm__sgemm_args_t *args, const tilemm__cpu_traits_t *cpu,
+                         blocks_t *b)
+{
+    enum {
+        MOST_PANELS = 2,   /* of the other operand: the lines are split for each */
+        MANY = 4 * LINES,  /* lines, for two */
+        PANELS_IN_L2 = 8,  /* of all blocks of k */
+        COPIED = 8 * LINES /* lines at a time */
+    };
+    const int64_t few = tilemm__min(args->m, args->n), lines = tilemm__max(args->m, args->n);
+    const int64_t panels = tilemm__div_up(few, LINES);
+    const int is_a = args->m > args->n, along_k = is_a ? !args->trans_a : args->trans_b;
+    const int from_memory =
+        (double)lines * (double)args->k * sizeof(float) > (double)cpu->l2_bytes / 2;
+    if (panels > MOST_PANELS || (panels > 1 && lines < MANY))
+        return;
+    b->as_read = is_a ? TILEMM__SGEMM_A_AS_READ : TILEMM__SGEMM_B_AS_READ;
+    b->as_vectors = few <= (from_memory ? TILEMM__PLANES_VECTORS : along_k ? 0 : 1);
+    if (from_memory && !along_k && !b->as_vectors)
+        b->copied = (int)tilemm__min(COPIED, tilemm__round_up(lines, LINES));
+    if (along_k)
+        b->k_blocks = (int)tilemm__min(tilemm__div_up(args->k, b->kc), PANELS_IN_L2 / panels);
+}
+
 /* Returns 0 if the workspace is too small. */
 static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_planes_t *planes, plan_t *plan)
 {
-    const int as_read =
-        tilemm__min(args->m, args->n) <= (int64_t)TILEMM__SGEMM_AS_READ_PANELS * LINES;
-    enum { MOST_BLOCKS = 8 }; /* their panels lie in L2 */
-    enum { COPIED = 256 };
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
-    const int a_as_read = as_read && args->m > args->n;
-    const int along_k = a_as_read ? !args->trans_a : args->trans_b;
-    const int64_t few = tilemm__min(args->m, args->n), lines = tilemm__max(args->m, args->n);
-    const int from_memory = (double)lines * (double)args->k * sizeof(float) >
-                            (double)limits->cpu->l2_bytes / 2;
-    const int as_vectors =
-        as_read && few <= (from_memory ? TILEMM__PLANES_VECTORS : along_k ? 0 : 1);
-    const int copies = as_read && !along_k && from_memory && !as_vectors;
-    const shape_t x = {
+    shape_t x = {
         .cpu = limits->cpu,
         .tuning = limits->tuning,
         .m = args->m,
@@ -385,24 +398,18 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         .line_work = (double)args->k * ELEMENT_CYCLES * 2, /* as others read it too */
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
-        .few_panels = as_read,
     };
     *plan = (plan_t){
         .name = planes->name,
         .blocked = {.planes = planes,
-                    .as_read = a_as_read ? TILEMM__SGEMM_A_AS_READ
-                               : as_read ? TILEMM__SGEMM_B_AS_READ
-                                         : TILEMM__SGEMM_NONE_AS_READ,
-                    .as_vectors = as_vectors,
-                    .copied = copies ? (int)tilemm__min(COPIED, tilemm__round_up(lines, LINES)) : 0,
-                    .k_blocks = as_read && along_k
-                                    ? (int)tilemm__min(tilemm__div_up(args->k, kc), MOST_BLOCKS)
-                                    : 1,
+                    .k_blocks = 1,
                     .mr = LINES,
                     .nr = LINES,
                     .kc = kc,
                     .panel_bytes = tilemm__planes_bytes(planes, kc)},
     };
+    plan_as_read(args, limits->cpu, &plan->blocked);
+    x.few_panels = plan->blocked.as_read != TILEMM__SGEMM_NONE_AS_READ;
     return plan_blocks(&x, limits, plan);
 }
 

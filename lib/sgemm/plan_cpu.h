@@ -34,7 +34,7 @@ enum { TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
 /* From this k on planes multiply an invariant product: doc/numerics.md. */
 enum { TILEMM__SGEMM_INVARIANT_PLANES = 128 };
 
-/* By planes: an operand that is split while it is multiplied, as the other one has one panel. */
+/* By planes: an operand that is split while it is multiplied, as the other one has few lines. */
 typedef enum {
     TILEMM__SGEMM_NONE_AS_READ = 0,
     TILEMM__SGEMM_A_AS_READ,
@@ -56,16 +56,16 @@ typedef struct {
     int stream;   /* of direct: B comes from memory; Ms is in_place */
     int in_place; /* Ms is op(A) where it lies */
     tilemm__sgemm_as_read_t
-        as_read;  /* the operand that is split as it is read, a panel at a time */
-    int as_vectors; /* with as_read: the other operand's lines, few, are not packed */
+        as_read;    /* the operand that is split as it is read, a panel at a time */
+    int as_vectors; /* with as_read: the other operand's lines are vectors, which are not packed */
     int copied;     /* with as_read: lines that are copied at a time, row by row, as they come from
-                       memory, and not along k; or 0 */
-    int k_blocks; /* with as_read: blocks of kc for each of which the other operand has room for a
-                     panel, since long lines are read best in one go; else 1 */
-    int shared;   /* a matrix of the batch at a time: all threads pack the same panels, and then
-                     take parts of their product */
-    int on_stack; /* panels lie on the stack */
-    int mr, nr;   /* rows or columns in a panel of Ms and of Ns */
+                       memory, and do not lie along k; or 0 */
+    int k_blocks;   /* with as_read: blocks of kc for each of which the other operand's panels have
+                       room, since long lines are read best in one go; else 1 */
+    int shared;     /* a matrix of the batch at a time: all threads pack the same panels, and then
+                       take parts of their product */
+    int on_stack;   /* panels lie on the stack */
+    int mr, nr;     /* rows or columns in a panel of Ms and of Ns */
     int64_t kc;
     int64_t chain; /* multiply-adds: products added up one after the other, in a tile */
     int in_order;  /* invariant: chains are added to C one after the other; kc is of whole ones,
@@ -105,9 +105,6 @@ static inline int tilemm__sgemm_cpu_keeps_chains(const tilemm__sgemm_cpu_blocks_
 {
     return b->in_order && b->kc < TILEMM__SGEMM_INVARIANT_CHAIN && b->stream;
 }
-
-/* Panels of the other operand, at most, where one is split as it is read: it is split for each. */
-enum { TILEMM__SGEMM_AS_READ_PANELS = 2 };
 
 /* Floats from one copied row to the next: not a power of two. */
 static inline int64_t tilemm__sgemm_cpu_copied_ld(const tilemm__sgemm_cpu_blocks_t *b)

@@ -109,13 +109,10 @@ static void check_sgemm(const tilemm__limits_t *of_machine)
     }
     if (by_planes) {
         const int64_t few = tilemm__min(args.m, args.n);
-        const int64_t panels = b->as_read == TILEMM__SGEMM_A_AS_READ ? b->n_panel : b->m_panel;
-        CHECK(b->kc == alone.blocked.kc &&
-                  (b->as_read != 0) ==
-                      (few <= (int64_t)TILEMM__SGEMM_AS_READ_PANELS * TILEMM__PLANES_LINES) &&
+        const int64_t panels = tilemm__div_up(few, TILEMM__PLANES_LINES);
+        CHECK(b->kc == alone.blocked.kc && (b->as_read || panels > 1) &&
                   (!b->as_read ||
-                   b->set_bytes == (size_t)(1 + b->k_blocks * panels / TILEMM__PLANES_LINES) *
-                                           b->panel_bytes +
+                   b->set_bytes == (size_t)(1 + b->k_blocks * panels) * b->panel_bytes +
                                        tilemm__sgemm_cpu_copied_bytes(b)),
               SGEMM);
         CHECK(!(b->as_vectors && b->copied) &&

@@ -454,10 +454,9 @@ TILE_INLINE int multiply_vectors(const int planes, const tilemm__planes_product_
     {                                                                                              \
         return split_few(planes, k, vectors, to);                                                  \
     }                                                                                              \
-    static int multiply_vectors_##mode(const tilemm__planes_product_t *x,                          \
-                                       tilemm__planes_lines_t *lines, int are_rows, void *memory,  \
-                                       size_t bytes, const float *vectors, int few,                \
-                                       const float *after)                                         \
+    static int multiply_vectors_##mode(                                                            \
+        const tilemm__planes_product_t *x, tilemm__planes_lines_t *lines, int are_rows,            \
+        void *memory, size_t bytes, const float *vectors, int few, const float *after)             \
     {                                                                                              \
         return multiply_vectors(planes, x, lines, are_rows, memory, bytes, vectors, few, after);   \
     }                                                                                              \

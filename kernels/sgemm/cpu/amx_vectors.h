@@ -131,8 +131,8 @@ TILE_INLINE __m512 add(__m512 x, __m512 y)
     return _mm512_add_round_ps(x, y, NEAREST);
 }
 
-/* Both halves' sums of a step are added to the total, but for hh, which is returned: it waits for the
- * end. */
+/* Both halves' sums of a step are added to the total, but for hh, which is returned: it waits for
+ * the end. */
 TILE_INLINE __m512 add_step(const int planes, const vector_sums_t *low, const vector_sums_t *high,
                             int is_a, __m512 *total)
 {
@@ -230,8 +230,8 @@ TILE_INLINE int multiply_rows(const int planes, const int few, const tilemm__pla
     return 1;
 }
 
-/* Half a step of 16 lines that lie along k, and are asked for `ahead` floats later. They go through a
- * block, as lines whose distance is a power of two share a set of L1, which does not hold 16. */
+/* Half a step of 16 lines that lie along k, and are asked for `ahead` floats later. They go through
+ * a block, as lines whose distance is a power of two share a set of L1, which does not hold 16. */
 TILE_INLINE void add_lines(const int planes, const int few, const float *from, int64_t ld,
                            const float *ahead, int64_t ld_ahead, const float *y, range_t *range,
                            vector_sums_t *sums)
@@ -279,8 +279,8 @@ TILE_INLINE int multiply_along_k(const int planes, const int few, const tilemm__
         if (!is_whole)
             fill_step(lines->count, x->k - p, lines->src + p, lines->ld, part);
         add_lines(planes, few, from, apart, ahead, lines->ld, y, &range, low);
-        add_lines(planes, few, from + HALF, apart, ahead + HALF, lines->ld,
-                  y + HALF * few * planes, &range, high);
+        add_lines(planes, few, from + HALF, apart, ahead + HALF, lines->ld, y + HALF * few * planes,
+                  &range, high);
         for (int j = 0; j < few; j++)
             largest[steps][j] = add_step(planes, &low[j], &high[j], is_a, &total[j]);
     }

@@ -10,8 +10,8 @@
 
 /* Rows or columns in a panel, and so the tile of C. */
 enum { TILEMM__PLANES_LINES = 32 };
-/* Lines, at most, that are multiplied as vectors; of a matrix that lies along k, with which they are
- * multiplied at a time. */
+/* Lines, at most, that are multiplied as vectors; of a matrix that lies along k, with which they
+ * are multiplied at a time. */
 enum { TILEMM__PLANES_VECTORS = 2, TILEMM__PLANES_GROUP = 16 };
 
 /* Lines of an operand (1 to 32): rows of op(A) or columns of op(B). If along_k, element p of line i
@@ -71,10 +71,10 @@ typedef struct {
      * panel. Returns 0 if some element needs a scale. */
     int (*split_vectors)(int64_t k, const tilemm__planes_lines_t *vectors, float *to);
 
-    /* As multiply_as_read, of lines and `few` vectors, with `bytes` of memory: of up to 16 lines, or
-     * if they do not lie along k of as many as fit there (16 at least); lines->count becomes their
-     * number. `after` is where the first of the lines that are read next begins, if they lie along k.
-     * Returns 0 if some element needs a scale; then C is as before. */
+    /* As multiply_as_read, of lines and `few` vectors, with `bytes` of memory: of up to 16 lines,
+     * or if they do not lie along k of as many as fit there (16 at least); lines->count becomes
+     * their number. `after` is where the first of the lines that are read next begins, if they lie
+     * along k. Returns 0 if some element needs a scale; then C is as before. */
     int (*multiply_vectors)(const tilemm__planes_product_t *x, tilemm__planes_lines_t *lines,
                             int are_rows, void *memory, size_t bytes, const float *vectors, int few,
                             const float *after);
