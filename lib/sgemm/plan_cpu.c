@@ -12,7 +12,7 @@ typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 
 enum {
-    SKINNY_KC = 2048, /* steps at a time in a skinny C: rows of A are read in long runs */
+    NARROW_KC = 2048, /* steps at a time in a narrow C: rows of A are read in long runs */
     FEW_STEPS = 32,   /* up to this, C is what takes time: it is written row by row */
     PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
 };
@@ -225,7 +225,10 @@ static void plan_panels(const shape_t *x, plan_t *plan)
         b->n_part = b->nr * tilemm__max(1, tilemm__div_up(b->m_panel, b->m_part) *
                                                (b->n_panel / b->nr) / (4 * parts));
     } else if ((b->in_place && !b->direct) || b->as_read) {
-        b->m_panel = plan->m_task;
+        /* Rows that several panels meet stay in L2. */
+        b->m_panel = b->in_place && plan->n_task > b->nr
+                         ? tilemm__even_size(plan->m_task, m_limit, b->mr)
+                         : plan->m_task;
         b->n_panel = plan->n_task;
     } else if (b->direct) {
         b->m_panel = tilemm__even_size(plan->m_task, m_limit, b->mr);
@@ -432,6 +435,16 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
     count_tasks(x, plan);
 }
 
+/* Whether op(A), along k, is best read where it lies: each of its elements is used for so few panels
+ * of Ns that packing them takes longer. A tile of 16 registers needs them packed, but for a short k. */
+static int is_narrow(int64_t m, int64_t n, int64_t k, const tilemm__sgemm_cpu_t *tile)
+{
+    enum { PANELS = 4, WIDE = 16 /* floats in a vector, of 32 registers */, SHORT = 1024 };
+    if (n >= m || n > (int64_t)PANELS * tile->nr)
+        return 0;
+    return tile->vector >= WIDE || n <= tile->nr / 2 || n * k <= SHORT;
+}
+
 /* Small matrices: all that is shared out is the batch. */
 static void plan_small(const shape_t *x, int threads, int64_t chain, plan_t *plan)
 {
@@ -508,10 +521,10 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         return TILEMM_SUCCESS;
     }
     const double b_span = (double)k * (double)ldb * sizeof(float);
-    const int skinny = !swap && !args->trans_a && tilemm__sgemm_cpu_is_skinny(args, nr);
+    const int narrow = !swap && !args->trans_a && is_narrow(m, n, k, tile);
     /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
      * lies in L1, nearly so. What comes from memory does so along rows of B. */
-    const int may_be_direct = !b_along_k && !skinny;
+    const int may_be_direct = !b_along_k && !narrow;
     const int stream =
         may_be_direct && m <= TILEMM__SGEMM_STREAM_ROWS && b_span > (double)cpu->l2_bytes;
     /* A panel of Ns is half as large again as L1, which costs little as what is read in order comes
@@ -521,7 +534,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     /* Where B is read once, from memory: few enough steps for most of those rows to stay in L1,
      * some panels wide; enough for few sums to be added up in C one after the other. */
     const int64_t stream_kc = tilemm__max(24, tilemm__min(kc_limit, k / 170));
-    const int64_t kc_best = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
+    const int64_t kc_best = narrow ? NARROW_KC : stream ? stream_kc : kc_limit;
     const int64_t kc = !invariant ? tilemm__even_size(k, kc_best, 4)
                        : stream && m <= TILEMM__SGEMM_STREAM_FEW_ROWS ? TILEMM__SGEMM_STREAM_STEPS
                                                                       : whole_chains(k, kc_best);
@@ -529,7 +542,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .stream = stream,
         .direct = stream ||
                   (may_be_direct && (m <= mr || (m <= 8 * mr && b_span <= (double)cpu->l1d_bytes))),
-        .in_place = skinny || stream,
+        .in_place = narrow || stream,
         .mr = mr,
         .nr = nr,
         .kc = kc,
