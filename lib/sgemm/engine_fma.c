@@ -95,8 +95,11 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         .cs_c = x->cs_c,
     };
     if (x->plan->in_place) {
-        /* Of one height; and not too many rows, as lines far apart may all be of one set of L1. */
-        const int64_t most = x->plan->direct ? mr : tilemm__min(x->tile->tall, 8);
+        /* Of one height; and not too many rows: lines far apart may all be of one set of L1, and
+         * short ones end before they are followed. */
+        enum { SHORT = 32, FEW = 6, SOME = 8, MANY = 12 };
+        const int rows = at->n <= x->tile->vector ? MANY : at->k <= SHORT ? FEW : SOME;
+        const int64_t most = x->plan->direct ? mr : tilemm__min(x->tile->tall, rows);
         strip.ms = tilemm__sgemm_a_at(x, at->i + i0, at->p);
         strip.row_ms = x->a_along_k ? x->lda : 1;
         strip.ld_ms = x->lda;

@@ -319,7 +319,8 @@ static int plan_blocks(const shape_t *x, const tilemm__limits_t *limits, plan_t 
     if (!fit_workspace(x, limits->workspace, plan))
         return 0;
     if (!b->shared) {
-        b->m_part = b->kc <= FEW_STEPS && !b->direct && !b->planes ? b->mr : b->m_panel;
+        const int by_rows = b->kc <= FEW_STEPS && !b->direct && !b->planes && b->n_panel > b->nr;
+        b->m_part = by_rows ? b->mr : b->m_panel;
         b->n_part = b->n_panel;
     }
     b->m_part = tilemm__min(b->m_part, b->m_panel);
@@ -435,8 +436,9 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
     count_tasks(x, plan);
 }
 
-/* Whether op(A), along k, is best read where it lies: each of its elements is used for so few panels
- * of Ns that packing them takes longer. A tile of 16 registers needs them packed, but for a short k. */
+/* Whether op(A), along k, is best read where it lies: each of its elements is used for so few
+ * panels of Ns that packing them takes longer. A tile of 16 registers needs them packed, but for a
+ * short k. */
 static int is_narrow(int64_t m, int64_t n, int64_t k, const tilemm__sgemm_cpu_t *tile)
 {
     enum { PANELS = 4, WIDE = 16 /* floats in a vector, of 32 registers */, SHORT = 1024 };
