@@ -159,18 +159,34 @@ static inline const float *step_at(const tilemm__planes_lines_t *x, int64_t k, i
     return part[0];
 }
 
+/* Copy that step, and ask for the next one: rows of memory that are far apart may share a set of
+ * L1, and hardware's prefetchers do not follow 32 of them. */
+TILE_INLINE void copy_step(const tilemm__planes_lines_t *x, int64_t k, int64_t p,
+                           float (*part)[STEP])
+{
+    int64_t apart;
+    const float *from = step_at(x, k, p, part, &apart);
+    const int64_t next = x->along_k ? STEP : STEP * apart;
+    if (from == part[0])
+        return;
+    for (int i = 0; i < STEP; i++, from += apart)
+        for (int j = 0; j < STEP; j += HALF) {
+            _mm_prefetch((const char *)(from + next + j), _MM_HINT_T0);
+            _mm512_store_ps(part[i] + j, _mm512_loadu_ps(from + j));
+        }
+}
+
 TILE_INLINE void pack_all(const int planes, const int transposed, const int along_k, int64_t k,
                           const tilemm__planes_lines_t *lines, const int scaled,
                           const float *factors, range_t *range, char *to)
 {
     for (int64_t p = 0; p < k; p += STEP, to += planes * PLANE_BYTES) {
         float part[STEP][STEP] __attribute__((aligned(64)));
-        int64_t apart;
-        const float *from = step_at(lines, k, p, part, &apart);
+        copy_step(lines, k, p, part);
         for (int half = 0; half < LINES; half += HALF) {
             char *const tile = to + half / HALF * TILE_BYTES;
             for (int i = 0; i < HALF; i += 4)
-                pack_rows(planes, transposed, along_k, from + half * (along_k ? apart : 1), apart,
+                pack_rows(planes, transposed, along_k, along_k ? part[half] : part[0] + half, STEP,
                           i, scaled, factors + half, range, tile, tile + PLANE_BYTES);
         }
     }
