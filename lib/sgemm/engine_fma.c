@@ -98,8 +98,10 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         /* Of one height; and not too many rows: lines far apart may all be of one set of L1, and
          * short ones end before they are followed. */
         enum { SHORT = 32, FEW = 6, SOME = 8, MANY = 12 };
-        const int rows = at->n <= x->tile->vector ? MANY : at->k <= SHORT ? FEW : SOME;
-        const int64_t most = x->plan->direct ? mr : tilemm__min(x->tile->tall, rows);
+        const int is_tall = at->n <= x->tile->vector;
+        const int rows = is_tall ? MANY : at->k <= SHORT ? FEW : SOME;
+        const int64_t most =
+            x->plan->direct ? mr : tilemm__min(is_tall ? x->tile->tall : x->tile->mr, rows);
         strip.ms = tilemm__sgemm_a_at(x, at->i + i0, at->p);
         strip.row_ms = x->a_along_k ? x->lda : 1;
         strip.ld_ms = x->lda;

@@ -12,8 +12,9 @@ typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 
 enum {
-    NARROW_KC = 2048, /* steps at a time in a narrow C: rows of A are read in long runs */
-    FEW_STEPS = 32,   /* up to this, C is what takes time: it is written row by row */
+    NARROW_PANELS = 4, /* of Ns: up to this, packing op(A), along k, takes longer than it saves */
+    NARROW_KC = 2048,  /* steps at a time then: rows of A are read in long runs */
+    FEW_STEPS = 32,    /* up to this, C is what takes time: it is written row by row */
     PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
 };
 
@@ -139,7 +140,8 @@ static const double LATE = 0.25;
 static void try_grid(const shape_t *x, int threads, int64_t down, int64_t across, double *least,
                      plan_t *plan)
 {
-    const int64_t mr = plan->blocked.mr, nr = plan->blocked.nr, row = plan->blocked.planes ? mr : 1;
+    const int64_t mr = plan->blocked.mr, nr = plan->blocked.nr;
+    const int64_t row = plan->blocked.planes || plan->blocked.in_place ? mr : 1;
     const int64_t m = tilemm__round_up(tilemm__div_up(x->m, down), row);
     const int64_t n = tilemm__round_up(tilemm__div_up(x->n, across), nr);
     const int64_t count = tilemm__div_up(x->m, m) * tilemm__div_up(x->n, n) * x->batch_count;
@@ -211,7 +213,7 @@ static void plan_panels(const shape_t *x, plan_t *plan)
     /* Bytes of a row or column, packed. */
     const int64_t line =
         b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
-    const int64_t m_limit = x->ms_bytes / line;
+    const int64_t m_limit = tilemm__max(x->ms_bytes / line, b->mr);
     if (b->shared) {
         const int64_t parts = parts_for(x, plan->threads);
         b->m_panel = tilemm__even_size(
@@ -436,17 +438,6 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
     count_tasks(x, plan);
 }
 
-/* Whether op(A), along k, is best read where it lies: each of its elements is used for so few
- * panels of Ns that packing them takes longer. A tile of 16 registers needs them packed, but for a
- * short k. */
-static int is_narrow(int64_t m, int64_t n, int64_t k, const tilemm__sgemm_cpu_t *tile)
-{
-    enum { PANELS = 4, WIDE = 16 /* floats in a vector, of 32 registers */, SHORT = 1024 };
-    if (n >= m || n > (int64_t)PANELS * tile->nr)
-        return 0;
-    return tile->vector >= WIDE || n <= tile->nr / 2 || n * k <= SHORT;
-}
-
 /* Small matrices: all that is shared out is the batch. */
 static void plan_small(const shape_t *x, int threads, int64_t chain, plan_t *plan)
 {
@@ -491,6 +482,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes, limits->team) &&
         plan_planes(args, limits, planes, plan))
         return TILEMM_SUCCESS;
+    const int narrow = !swap && !args->trans_a && n < m && n <= (int64_t)NARROW_PANELS * nr;
     const shape_t x = {
         .cpu = cpu,
         .tuning = limits->tuning,
@@ -523,7 +515,6 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         return TILEMM_SUCCESS;
     }
     const double b_span = (double)k * (double)ldb * sizeof(float);
-    const int narrow = !swap && !args->trans_a && is_narrow(m, n, k, tile);
     /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
      * lies in L1, nearly so. What comes from memory does so along rows of B. */
     const int may_be_direct = !b_along_k && !narrow;

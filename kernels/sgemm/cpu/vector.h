@@ -174,7 +174,7 @@ static void rows_in_order(int64_t k, int64_t n, const float *a, const float *b, 
 
 /* Vectors of columns whose chains run at once, as each addition waits for the one before. More
  * than these are faster from L2, and slower from memory. */
-enum { GROUPS = VECTOR < 8 ? 2 : 1 };
+enum { GROUPS = VECTOR <= 8 ? 2 : 1 };
 
 /* A chain of `count` columns that lie along k goes on, VECTOR at most, by way of a packed panel. */
 static __attribute__((noinline)) vec_t chain_few(int64_t k, int count, const float *a,
