@@ -166,12 +166,18 @@ typedef struct {
     int64_t i, j; /* of C */
 } as_read_t;
 
+/* How many panels the others have. */
+static int64_t few_panels(const product_t *x, const block_t *at)
+{
+    return tilemm__div_up(x->plan->as_read == TILEMM__SGEMM_A_AS_READ ? at->n : at->m, LINES);
+}
+
 static as_read_t as_read_at(const product_t *x, const block_t *at, int64_t first, int64_t count,
                             int64_t q, int64_t f)
 {
     const int are_rows = x->plan->as_read == TILEMM__SGEMM_A_AS_READ;
     const int64_t i = are_rows ? first : f * LINES, j = are_rows ? f * LINES : first;
-    const int64_t panel = (q * tilemm__div_up(are_rows ? at->n : at->m, LINES) + f) * LINES;
+    const int64_t panel = (q * few_panels(x, at) + f) * LINES;
     as_read_t r = {.are_rows = are_rows,
                    .lines = are_rows ? rows_at(x, at, i) : columns_at(x, at, j),
                    .few = are_rows ? columns_at(x, at, j) : rows_at(x, at, i),
@@ -182,12 +188,6 @@ static as_read_t as_read_at(const product_t *x, const block_t *at, int64_t first
                    .j = j};
     r.lines.count = (int)tilemm__min(count, (are_rows ? at->m : at->n) - first);
     return r;
-}
-
-/* How many panels the others have. */
-static int64_t few_panels(const product_t *x, const block_t *at)
-{
-    return tilemm__div_up(x->plan->as_read == TILEMM__SGEMM_A_AS_READ ? at->n : at->m, LINES);
 }
 
 /* The others' panels: columns of tiles if the lines lie along k, else rows. */

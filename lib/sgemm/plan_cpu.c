@@ -360,7 +360,7 @@ int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
            (planes->always || slower * planes_cycles(args, planes) <= fma_cycles);
 }
 
-/* Whether an operand is split as it is read, which one, and how. What is set is of use then. */
+/* Whether an operand is split as it is read: the fields as_read, as_vectors, copied, k_blocks. */
 static void plan_as_read(const tilemm__sgemm_args_t *args, const tilemm__cpu_traits_t *cpu,
                          blocks_t *b)
 {

@@ -17,6 +17,9 @@
 /* A tile of C costs some hundred cycles beside its products, so panels are long: they come from L2
  * as they are used. */
 enum { DEPTH_FP32 = 16 * STEP, DEPTH_TF32 = 24 * STEP };
+_Static_assert((int)DEPTH_FP32 <= MOST_STEPS * (int)STEP &&
+                   (int)DEPTH_TF32 <= MOST_STEPS * (int)STEP,
+               "sums of vectors have room");
 
 /* ---- the product ------------------------------------------------------------------------- */
 
@@ -325,7 +328,7 @@ TILE_INLINE void products_as_read(const int planes, int exchanged, int64_t k,
     char *other = rest + (planes - 1) * PLANE_BYTES;
     float part[STEP][STEP] __attribute__((aligned(64)));
     int64_t apart;
-    const float *from = step_at(lines, k, 0, part, &apart);
+    const float *from = step_at(lines, LINES, k, 0, part, &apart);
     TILE_ZERO(0);
     TILE_ZERO(1);
     TILE_ZERO(2);
@@ -341,7 +344,7 @@ TILE_INLINE void products_as_read(const int planes, int exchanged, int64_t k,
         const char *const a_h = along_k ? h : panel, *const b_h = along_k ? panel : h;
         const char *const a_rest = along_k ? rest : panel + M, *b_rest = along_k ? panel + M : rest;
         if (more)
-            from = step_at(lines, k, p + STEP, part, &apart);
+            from = step_at(lines, LINES, k, p + STEP, part, &apart);
         load_rows(plane_at(order[0].a, a_h, a_rest), both);
         load_columns(plane_at(order[0].b, b_h, b_rest), both);
 #pragma GCC unroll 10
@@ -395,10 +398,10 @@ TILE_INLINE void multiply_as_read(const int planes, const tilemm__planes_product
     char *const made = (char *)(head_of_lines + 1);
     const char *const other = (const char *)(head + 1);
     sums_t sums __attribute__((aligned(64)));
-    range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
+    range_t range = no_range();
     memset(head_of_lines, 0, sizeof *head_of_lines);
     products_as_read(planes, exchanged, x->k, lines, made, other, few, sums, &range);
-    if (!is_plain(_mm512_reduce_max_epu32(range.most), _mm512_reduce_min_epu32(range.least))) {
+    if (!is_plain_range(range)) {
         addition_t nothing = {.m = 0};
         meanwhile_t idle = {.before = &nothing};
         pack(planes, along_k, x->k, lines, to);

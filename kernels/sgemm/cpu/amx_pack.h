@@ -28,6 +28,12 @@ typedef struct {
     __m512i most, least;
 } range_t;
 
+/* Of no element. */
+TILE_INLINE range_t no_range(void)
+{
+    return (range_t){_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
+}
+
 TILE_INLINE void widen(range_t *range, __m512 x)
 {
     const __m512i twice = _mm512_slli_epi32(_mm512_castps_si512(x), 1);
@@ -145,27 +151,27 @@ static __attribute__((noinline)) void fill_step(int64_t rows, int64_t columns, c
         memcpy(to[i], src + i * ld, sizeof(float) * (size_t)(columns < STEP ? columns : STEP));
 }
 
-/* The step of 32 lines that begins with p, and how far its lines of memory are apart: where it
+/* The step of `whole` lines that begins with p, and how far its lines of memory are apart: where it
  * lies, or in `part`. */
-static inline const float *step_at(const tilemm__planes_lines_t *x, int64_t k, int64_t p,
+static inline const float *step_at(const tilemm__planes_lines_t *x, int whole, int64_t k, int64_t p,
                                    float (*part)[STEP], int64_t *apart)
 {
     const float *const src = x->src + (x->along_k ? p : p * x->ld);
     *apart = x->ld;
-    if (k - p >= STEP && x->count == LINES)
+    if (k - p >= STEP && x->count == whole)
         return src;
     fill_step(x->along_k ? x->count : k - p, x->along_k ? k - p : x->count, src, x->ld, part);
     *apart = STEP;
     return part[0];
 }
 
-/* Copy that step, and ask for the next one: rows of memory that are far apart may share a set of
- * L1, and hardware's prefetchers do not follow 32 of them. */
+/* Copy the step of 32 lines, and ask for the next one: rows of memory that are far apart may share
+ * a set of L1, and hardware's prefetchers do not follow 32 of them. */
 TILE_INLINE void copy_step(const tilemm__planes_lines_t *x, int64_t k, int64_t p,
                            float (*part)[STEP])
 {
     int64_t apart;
-    const float *from = step_at(x, k, p, part, &apart);
+    const float *from = step_at(x, LINES, k, p, part, &apart);
     const int64_t next = x->along_k ? STEP : STEP * apart;
     if (from == part[0])
         return;
@@ -198,14 +204,18 @@ static int is_plain(uint32_t most, uint32_t least)
     return most == 0 || (exponent_of(most) <= MOST && exponent_of(least + 1) >= LEAST);
 }
 
+static int is_plain_range(range_t range)
+{
+    return is_plain(_mm512_reduce_max_epu32(range.most), _mm512_reduce_min_epu32(range.least));
+}
+
 /* Scales for the lines of a panel, and the factors that they are. */
 static __attribute__((noinline)) void scale_lines(int64_t k, const tilemm__planes_lines_t *lines,
                                                   head_t *head, float *factors)
 {
     uint32_t most[LINES] = {0}, least[LINES] = {0};
-    const range_t none = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
     for (int i = 0; i < lines->count; i += lines->along_k ? 1 : HALF) {
-        range_t range = none;
+        range_t range = no_range();
         if (lines->along_k) {
             for (int64_t p = 0; p < k; p += HALF)
                 widen(&range, _mm512_maskz_loadu_ps(first(k - p), lines->src + i * lines->ld + p));
@@ -244,13 +254,13 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k,
     head_t *head = panel;
     char *to = (char *)(head + 1);
     float factors[LINES];
-    range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
+    range_t range = no_range();
     memset(head, 0, sizeof *head);
     if (lines->along_k)
         pack_all(planes, !of_ms, 1, k, lines, 0, factors, &range, to);
     else
         pack_all(planes, of_ms, 0, k, lines, 0, factors, &range, to);
-    if (is_plain(_mm512_reduce_max_epu32(range.most), _mm512_reduce_min_epu32(range.least)))
+    if (is_plain_range(range))
         return;
     scale_lines(k, lines, head, factors);
     if (lines->along_k)

@@ -17,7 +17,11 @@
 enum { LH, MH, MM, HM, HL, SMALLER_3, HH_3 = SMALLER_3, SUMS_3 };
 enum { MH_2, HH_2, HM_2, SUMS_2 };
 
-enum { MOST_VECTORS = TILEMM__PLANES_VECTORS, MOST_WIDTH = 1024 /* lines at a time */ };
+enum {
+    MOST_VECTORS = TILEMM__PLANES_VECTORS,
+    MOST_WIDTH = 1024, /* lines at a time */
+    MOST_STEPS = 24    /* of k */
+};
 _Static_assert((int)MOST_VECTORS == 2, "as many as add_elements has");
 
 #define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
@@ -131,10 +135,9 @@ TILE_INLINE __m512 add(__m512 x, __m512 y)
     return _mm512_add_round_ps(x, y, NEAREST);
 }
 
-/* Both halves' sums of a step are added to the total, but for hh, which is returned: it waits for
- * the end. */
-TILE_INLINE __m512 add_step(const int planes, const vector_sums_t *low, const vector_sums_t *high,
-                            int is_a, __m512 *total)
+/* Both halves' sums of a step are added to the total, but for hh, which waits for the end. */
+TILE_INLINE void add_step(const int planes, const vector_sums_t *low, const vector_sums_t *high,
+                          int is_a, __m512 *total, __m512 *largest)
 {
     const int smaller = planes == 3 ? (int)SMALLER_3 : (int)SUMS_2;
     __m512 sums[SUMS_3];
@@ -142,7 +145,8 @@ TILE_INLINE __m512 add_step(const int planes, const vector_sums_t *low, const ve
         sums[i] = add(low->of[i], high->of[i]);
     for (int i = 0; i < smaller; i++)
         *total = add(*total, is_a ? sums[i] : sums[smaller - 1 - i]);
-    return planes == 3 ? sums[HH_3] : _mm512_setzero_ps();
+    if (planes == 3)
+        *largest = sums[HH_3];
 }
 
 /* The total with hh of all steps, from the last one on, `apart` from one to the next. */
@@ -152,11 +156,6 @@ TILE_INLINE __m512 add_largest(const int planes, __m512 total, const __m512 *lar
     for (int step = steps - 1; planes == 3 && step >= 0; step--)
         total = add(total, largest[step * apart]);
     return total;
-}
-
-static int is_plain_range(range_t range)
-{
-    return is_plain(_mm512_reduce_max_epu32(range.most), _mm512_reduce_min_epu32(range.least));
 }
 
 /* Write 16 lines, or `count`, and vector j. */
@@ -213,12 +212,8 @@ TILE_INLINE int multiply_rows(const int planes, const int few, const tilemm__pla
         p += rows;
         if (p % STEP != 0 && p < x->k)
             continue;
-        for (int i = 0; i < all; i++) {
-            const __m512 hh =
-                add_step(planes, &kept.half[0][i], &kept.half[1][i], is_a, &kept.total[i]);
-            if (planes == 3)
-                largest[i] = hh;
-        }
+        for (int i = 0; i < all; i++)
+            add_step(planes, &kept.half[0][i], &kept.half[1][i], is_a, &kept.total[i], largest + i);
         memset(kept.half[0], 0, 2 * (size_t)all * sizeof *kept.half[0]);
     }
     for (int g = 0; g < groups; g++)
@@ -261,28 +256,25 @@ TILE_INLINE int multiply_along_k(const int planes, const int few, const tilemm__
                                  const tilemm__planes_lines_t *lines, int are_rows,
                                  const float *vectors, const float *after)
 {
-    enum { MOST_STEPS = 24, LATER = 128 };
+    enum { LATER = 128 };
     const int is_a = are_rows != x->exchanged;
     __m512 total[MOST_VECTORS], largest[MOST_STEPS][MOST_VECTORS];
     float part[STEP][STEP] __attribute__((aligned(64)));
-    range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
+    range_t range = no_range();
     int steps = 0;
     memset(total, 0, sizeof total);
     for (int64_t p = 0; p < x->k; p += STEP, steps++) {
-        const int is_whole = x->k - p >= STEP && lines->count == HALF;
-        const float *const from = is_whole ? lines->src + p : part[0];
-        const int64_t apart = is_whole ? lines->ld : STEP;
+        int64_t apart;
+        const float *const from = step_at(lines, HALF, x->k, p, part, &apart);
         const float *const ahead =
             p + LATER < x->k ? lines->src + p + LATER : after + (p + LATER - x->k);
         const float *const y = vectors + p * few * planes;
         vector_sums_t low[MOST_VECTORS], high[MOST_VECTORS];
-        if (!is_whole)
-            fill_step(lines->count, x->k - p, lines->src + p, lines->ld, part);
         add_lines(planes, few, from, apart, ahead, lines->ld, y, &range, low);
         add_lines(planes, few, from + HALF, apart, ahead + HALF, lines->ld, y + HALF * few * planes,
                   &range, high);
         for (int j = 0; j < few; j++)
-            largest[steps][j] = add_step(planes, &low[j], &high[j], is_a, &total[j]);
+            add_step(planes, &low[j], &high[j], is_a, &total[j], &largest[steps][j]);
     }
     if (!is_plain_range(range))
         return 0;
@@ -300,7 +292,7 @@ TILE_INLINE int split_few(const int planes, int64_t k, const tilemm__planes_line
     const int few = lines->count;
     memset(to, 0, (size_t)((k + STEP - 1) / STEP * STEP * few * planes) * sizeof *to);
     for (int j = 0; j < few; j++) {
-        range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
+        range_t range = no_range();
         for (int64_t p = 0; p < k; p += HALF) {
             float from[HALF] __attribute__((aligned(64))) = {0};
             float plane[3][HALF] __attribute__((aligned(64)));

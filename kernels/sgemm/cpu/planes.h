@@ -14,8 +14,8 @@ enum { TILEMM__PLANES_LINES = 32 };
  * are multiplied at a time. */
 enum { TILEMM__PLANES_VECTORS = 2, TILEMM__PLANES_GROUP = 16 };
 
-/* Lines of an operand (1 to 32): rows of op(A) or columns of op(B). If along_k, element p of line i
- * is src[i * ld + p], else src[p * ld + i]. */
+/* Lines of an operand (1 to 32, or more for multiply_vectors): rows of op(A) or columns of op(B).
+ * If along_k, element p of line i is src[i * ld + p], else src[p * ld + i]. */
 typedef struct {
     const float *src;
     int64_t ld;
