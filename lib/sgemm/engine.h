@@ -32,7 +32,8 @@ typedef struct {
 } tilemm__sgemm_block_t;
 
 typedef struct {
-    /* Pack panels number `first` to end - 1 of a block, counted from the block's first. */
+    /* Pack panels number `first` to end - 1 of a block, counted from the block's first: of all its
+     * rows or columns for one block of kc steps, then for the next. */
     void (*pack_ms)(const tilemm__sgemm_product_t *x, const tilemm__sgemm_block_t *at,
                     int64_t first, int64_t end);
     void (*pack_ns)(const tilemm__sgemm_product_t *x, const tilemm__sgemm_block_t *at,

@@ -41,23 +41,32 @@ static tilemm__planes_lines_t columns_at(const product_t *x, const block_t *at, 
                                     (int)tilemm__min(LINES, at->n - j)};
 }
 
+/* Block number q of kc steps. */
+static block_t part_of(const product_t *x, const block_t *at, int64_t q)
+{
+    block_t part = *at;
+    part.p += q * x->plan->kc;
+    part.k = tilemm__min(x->plan->kc, at->k - q * x->plan->kc);
+    return part;
+}
+
 static void pack_ms(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
-    if (x->plan->as_read)
-        return;
-    for (int64_t i = first * LINES; i < end * LINES; i += LINES) {
-        const tilemm__planes_lines_t lines = rows_at(x, at, i);
-        x->plan->planes->pack_ms(at->k, &lines, ms_at(x, i));
+    const int64_t panels = tilemm__div_up(at->m, LINES);
+    for (int64_t i = first; i < end && !x->plan->as_read; i++) {
+        const block_t part = part_of(x, at, i / panels);
+        const tilemm__planes_lines_t lines = rows_at(x, &part, i % panels * LINES);
+        x->plan->planes->pack_ms(part.k, &lines, ms_at(x, i * LINES));
     }
 }
 
 static void pack_ns(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
-    if (x->plan->as_read)
-        return;
-    for (int64_t j = first * LINES; j < end * LINES; j += LINES) {
-        const tilemm__planes_lines_t lines = columns_at(x, at, j);
-        x->plan->planes->pack_ns(at->k, &lines, ns_at(x, j));
+    const int64_t panels = tilemm__div_up(at->n, LINES);
+    for (int64_t j = first; j < end && !x->plan->as_read; j++) {
+        const block_t part = part_of(x, at, j / panels);
+        const tilemm__planes_lines_t lines = columns_at(x, &part, j % panels * LINES);
+        x->plan->planes->pack_ns(part.k, &lines, ns_at(x, j * LINES));
     }
 }
 
@@ -144,15 +153,6 @@ static tilemm__planes_product_t product_at(const product_t *x, const block_t *at
     return (tilemm__planes_product_t){
         at->k,   x->alpha,    tilemm__sgemm_beta(x, at), x->c + (at->i + i) * x->rs_c + at->j + j,
         x->rs_c, x->exchanged};
-}
-
-/* Block number q of kc steps. */
-static block_t part_of(const product_t *x, const block_t *at, int64_t q)
-{
-    block_t part = *at;
-    part.p += q * x->plan->kc;
-    part.k = tilemm__min(x->plan->kc, at->k - q * x->plan->kc);
-    return part;
 }
 
 /* Of a block one of whose operands is split as it is read: lines of that, `count` from `first` on,
@@ -298,23 +298,29 @@ static void multiply_as_read(const product_t *x, const block_t *at)
     }
 }
 
-/* Columns by 32, and for each of them rows by 32, all in one call. */
+/* Columns by 32, and for each of them rows by 32, all in one call for a block of kc steps. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
     const tilemm__sgemm_planes_t *planes = x->plan->planes;
     const int64_t i1 = tilemm__min(at->m, i0 + x->plan->m_part);
     const int64_t j1 = tilemm__min(at->n, j0 + x->plan->n_part);
+    const int64_t rows = tilemm__round_up(at->m, LINES), columns = tilemm__round_up(at->n, LINES);
     if (x->plan->as_read) {
         multiply_as_read(x, at);
         return;
     }
-    for (int64_t j = j0; j < j1; j += LINES) {
-        const tilemm__planes_product_t product = product_at(x, at, i0, j);
-        const int n = (int)tilemm__min(LINES, at->n - j);
-        planes->multiply(&product, ms_at(x, i0), x->plan->panel_bytes, ns_at(x, j), i1 - i0, n);
-        for (int64_t i = i0; i < i1; i += LINES)
-            multiply_exact_lines(x, at, i, j, (int)tilemm__min(LINES, i1 - i), n,
-                                 exact_of(ms_at(x, i)), exact_of(ns_at(x, j)));
+    for (int64_t q = 0; q * x->plan->kc < at->k; q++) {
+        const block_t part = part_of(x, at, q);
+        for (int64_t j = j0; j < j1; j += LINES) {
+            const tilemm__planes_product_t product = product_at(x, &part, i0, j);
+            const char *const ns = ns_at(x, q * columns + j);
+            const int n = (int)tilemm__min(LINES, at->n - j);
+            planes->multiply(&product, ms_at(x, q * rows + i0), x->plan->panel_bytes, ns, i1 - i0,
+                             n);
+            for (int64_t i = i0; i < i1; i += LINES)
+                multiply_exact_lines(x, &part, i, j, (int)tilemm__min(LINES, i1 - i), n,
+                                     exact_of(ms_at(x, q * rows + i)), exact_of(ns));
+        }
     }
 }
 

@@ -12,10 +12,12 @@ typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 
 enum {
-    NARROW_PANELS = 4, /* of Ns: up to this, packing op(A), along k, takes longer than it saves */
-    NARROW_KC = 2048,  /* steps at a time then: rows of A are read in long runs */
-    FEW_STEPS = 32,    /* up to this, C is what takes time: it is written row by row */
-    PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
+    NARROW_PANELS = 4,   /* of Ns: up to this, packing op(A), along k, takes longer than it saves */
+    NARROW_KC = 2048,    /* steps at a time then: rows of A are read in long runs */
+    FEW_BYTES = 4 << 20, /* of shared panels: up to this, those of several blocks of k */
+    FEW_STEPS = 32,      /* up to this, C is what takes time: it is written row by row */
+    PACK_WORK = 24, /* multiply-adds that take as long as to pack an element that others read too */
+    AS_READ_PARTS = 1 /* for each thread, each of which packs the other operand for itself */
 };
 
 /* The matrix engine, in cycles of one core. A product of two tiles takes 16, and a step of a 32 x
@@ -37,6 +39,7 @@ typedef struct {
     int64_t ms_bytes;         /* of L2, for a part of Ms */
     int64_t most_ns;          /* bytes, for Ns, and half of that for Ms */
     int few_panels;           /* one way: what is packed for the other way is used little */
+    int64_t parts;            /* for each thread: the last to finish is less late */
     int invariant;
 } shape_t;
 
@@ -44,10 +47,8 @@ typedef struct {
 
 static size_t packed_bytes(const blocks_t *b, int64_t lines)
 {
-    if (b->as_read)
-        return (size_t)b->k_blocks * (size_t)tilemm__div_up(lines, LINES) * b->panel_bytes;
     if (b->planes)
-        return (size_t)(lines / LINES) * b->panel_bytes;
+        return (size_t)b->k_blocks * (size_t)tilemm__div_up(lines, LINES) * b->panel_bytes;
     return (size_t)tilemm__round_up(b->kc * lines * (int64_t)sizeof(float), 64);
 }
 
@@ -74,9 +75,9 @@ static void size_set(blocks_t *b)
 static size_t least_bytes(const blocks_t *b)
 {
     blocks_t least = *b;
-    if (!b->as_read)
-        return ms_bytes(b, b->mr, b->nr) + packed_bytes(b, b->nr);
     least.k_blocks = 1;
+    if (!b->as_read)
+        return ms_bytes(&least, b->mr, b->nr) + packed_bytes(&least, b->nr);
     least.copied = 0;
     size_set(&least);
     return least.set_bytes;
@@ -111,7 +112,7 @@ static int shrink_set(blocks_t *b, size_t limit)
 /* Pieces of a product that `threads` threads share. */
 static int64_t parts_for(const shape_t *x, int threads)
 {
-    return threads * x->tuning->sgemm_parts;
+    return threads * x->parts;
 }
 
 /* The size of enough pieces of `total`, whole panels each. */
@@ -220,6 +221,11 @@ static void plan_panels(const shape_t *x, plan_t *plan)
             x->m, tilemm__max(m_limit, tilemm__min(l3 / 4, x->most_ns / 2) / line), b->mr);
         b->n_panel = tilemm__even_size(x->n, tilemm__min(l3 / 2, x->most_ns) / line, b->nr);
         b->m_part = tilemm__even_size(b->m_panel, m_limit, b->mr);
+        /* Threads of which few have a part to multiply would meet all the time. */
+        if (b->planes)
+            b->k_blocks =
+                (int)tilemm__clamp((double)(FEW_BYTES / ((b->m_panel + b->n_panel) * line)), 1,
+                                   tilemm__div_up(x->k, b->kc));
         while (b->m_part > b->mr &&
                tilemm__div_up(b->m_panel, b->m_part) * (b->n_panel / b->nr) < parts)
             b->m_part = tilemm__round_up(b->m_part / 2, b->mr);
@@ -404,6 +410,7 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         .line_work = (double)args->k * ELEMENT_CYCLES * 2, /* as others read it too */
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
+        .parts = limits->tuning->sgemm_parts,
     };
     *plan = (plan_t){
         .name = planes->name,
@@ -415,7 +422,10 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                     .panel_bytes = tilemm__planes_bytes(planes, kc)},
     };
     plan_as_read(args, limits->cpu, &plan->blocked);
-    x.few_panels = plan->blocked.as_read != TILEMM__SGEMM_NONE_AS_READ;
+    if (plan->blocked.as_read) {
+        x.few_panels = 1;
+        x.parts = AS_READ_PARTS;
+    }
     return plan_blocks(&x, limits, plan);
 }
 
@@ -497,6 +507,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .ms_bytes = limits->tuning->sgemm_a_bytes,
         .most_ns = 16 << 20,
         .few_panels = m <= 2 * mr || n <= 2 * nr,
+        .parts = limits->tuning->sgemm_parts,
         .invariant = invariant,
     };
     const int64_t chain =

@@ -60,8 +60,9 @@ typedef struct {
     int as_vectors; /* with as_read: the other operand's lines are vectors, which are not packed */
     int copied;     /* with as_read: lines that are copied at a time, row by row, as they come from
                        memory, and do not lie along k; or 0 */
-    int k_blocks;   /* with as_read: blocks of kc for each of which the other operand's panels have
-                       room, since long lines are read best in one go; else 1 */
+    int k_blocks;   /* planes: blocks of kc whose panels have room. With as_read, of the other
+                       operand, since long lines are read best in one go; else only where panels
+                       that are shared are few */
     int shared;     /* a matrix of the batch at a time: all threads pack the same panels, and then
                        take parts of their product */
     int on_stack;   /* panels lie on the stack */

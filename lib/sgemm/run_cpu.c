@@ -73,10 +73,11 @@ static void run_blocks(product_t *x, thread_t me)
         at.n = tilemm__min(plan->n_panel, x->n - at.j);
         for (at.p = 0; at.p < x->k; at.p += at.k) {
             at.k = tilemm__min(plan->kc * plan->k_blocks, x->k - at.p);
-            pack(x, &at, tilemm__div_up(at.n, plan->nr), me, engine->pack_ns);
+            const int64_t blocks = tilemm__div_up(at.k, plan->kc);
+            pack(x, &at, tilemm__div_up(at.n, plan->nr) * blocks, me, engine->pack_ns);
             for (at.i = 0; at.i < x->m; at.i += plan->m_panel) {
                 at.m = tilemm__min(plan->m_panel, x->m - at.i);
-                pack(x, &at, tilemm__div_up(at.m, plan->mr), me, engine->pack_ms);
+                pack(x, &at, tilemm__div_up(at.m, plan->mr) * blocks, me, engine->pack_ms);
                 if (me.number == 0)
                     x->next = 0;
                 tilemm__meet(me);

@@ -65,8 +65,11 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
           (long long)b->m_part, (long long)b->n_part);
     CHECK(b->kc > 0 && b->kc % 32 == 0 && b->kc <= planes->depth, "kc %lld", (long long)b->kc);
     CHECK(b->set_bytes ==
-              (size_t)((b->m_panel + b->n_panel) / LINES) * tilemm__planes_bytes(planes, b->kc),
+              (size_t)((b->m_panel + b->n_panel) / LINES * b->k_blocks) *
+                  tilemm__planes_bytes(planes, b->kc),
           "a set of %zu bytes", b->set_bytes);
+    CHECK(b->k_blocks >= 1 && (b->shared || b->k_blocks == 1) && (b->k_blocks - 1) * b->kc < k,
+          "%d blocks of k", b->k_blocks);
     CHECK(plan->workspace == b->set_bytes * (size_t)(b->shared ? 1 : plan->threads), "%zu",
           plan->workspace);
     const double each = (double)m * (double)n * (double)k / plan->threads;
@@ -215,6 +218,46 @@ static void same_bits(tilemm_t ctx, tilemm_math_t math)
     CHECK_OK(ctx, tilemm_set_workspace(ctx, NULL, 0));
 }
 
+/* A small C with a long k: threads share panels of several blocks of k. Some lines are left to
+ * multiply-adds, in one of those blocks. */
+static void long_sums(tilemm_t ctx, tilemm_math_t math)
+{
+    enum { ROWS = 70, COLUMNS = 66, LONG = 45001 };
+    const gemm_t g =
+        gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, ROWS, COLUMNS, LONG, 1, 0);
+    const tilemm__sgemm_planes_t *const planes = math == TILEMM_MATH_FP32
+                                                     ? &tilemm__sgemm_planes_amx_fp32
+                                                     : &tilemm__sgemm_planes_amx_tf32;
+    tilemm__sgemm_cpu_plan_t plan;
+    float *const x = malloc(sizeof *x * ROWS * LONG), *const y = malloc(sizeof *y * LONG * COLUMNS);
+    CHECK(plans(planes, ROWS, COLUMNS, LONG, 1, 3, SIZE_MAX, &plan) && plan.blocked.shared &&
+              plan.blocked.k_blocks > 1 && LONG > plan.blocked.k_blocks * plan.blocked.kc,
+          "%d blocks of k", plan.blocked.k_blocks);
+    matrix_fill(x, TILEMM_ROW_MAJOR, ROWS, LONG, LONG, FAMILY_NORMAL, &rng);
+    matrix_fill(y, TILEMM_ROW_MAJOR, LONG, COLUMNS, COLUMNS, FAMILY_NORMAL, &rng);
+    x[33 * LONG + 20000] = 0x1p-149f;
+    x[66 * LONG + 9000] = 0x1p-149f;
+    y[700 * COLUMNS + 40] = 0x1p-149f;
+    CHECK_OK(ctx, tilemm_set_math(ctx, math));
+    for (int threads = 1; threads <= 3; threads += 2) {
+        memset(c, 0xff, sizeof c);
+        CHECK_OK(ctx, tilemm_set_threads(ctx, threads));
+        CHECK_OK(ctx, gemm_call(ctx, &g, x, y, c));
+        if (threads == 1)
+            memcpy(before, c, sizeof c);
+    }
+    CHECK(memcmp(c, before, sizeof c) == 0, "other bits with three threads");
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j += i % 32 == 2 ? 1 : 13) {
+            double magnitude, sum = gemm_dot(&g, x, y, i, j, &magnitude);
+            CHECK(gemm_right(c[i * COLUMNS + j], sum,
+                             (math == TILEMM_MATH_FP32 ? 0x1p-21 : 0x1p-14) * magnitude),
+                  "element (%d, %d)", i, j);
+        }
+    free(x);
+    free(y);
+}
+
 int main(void)
 {
     test_begin(TILEMM_BACKEND_CPU);
@@ -234,6 +277,8 @@ int main(void)
     multiply(ctx, TILEMM_MATH_FP32_STRICT, M, N, K, c);
     same_bits(ctx, TILEMM_MATH_FP32);
     same_bits(ctx, TILEMM_MATH_TF32);
+    long_sums(ctx, TILEMM_MATH_FP32);
+    long_sums(ctx, TILEMM_MATH_TF32);
     tilemm_destroy(ctx);
     return check_exit();
 }
