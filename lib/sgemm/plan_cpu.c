@@ -372,7 +372,7 @@ static void plan_as_read(const tilemm__sgemm_args_t *args, const tilemm__cpu_tra
 {
     enum {
         MOST_PANELS = 2,   /* of the other operand: the lines are split for each */
-        MANY = 4 * LINES,  /* lines, for two */
+        MANY = 4 * LINES,  /* lines, for two, from memory */
         PANELS_IN_L2 = 8,  /* of all blocks of k */
         COPIED = 8 * LINES /* lines at a time */
     };
@@ -381,7 +381,7 @@ static void plan_as_read(const tilemm__sgemm_args_t *args, const tilemm__cpu_tra
     const int is_a = args->m > args->n, along_k = is_a ? !args->trans_a : args->trans_b;
     const int from_memory =
         (double)lines * (double)args->k * sizeof(float) > (double)cpu->l2_bytes / 2;
-    if (panels > MOST_PANELS || (panels > 1 && lines < MANY))
+    if (panels > MOST_PANELS || (panels > 1 && (lines < MANY || !from_memory)))
         return;
     b->as_read = is_a ? TILEMM__SGEMM_A_AS_READ : TILEMM__SGEMM_B_AS_READ;
     b->as_vectors = few <= (from_memory ? TILEMM__PLANES_VECTORS : along_k ? 0 : 1);
