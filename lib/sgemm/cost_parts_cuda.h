@@ -27,12 +27,17 @@ static inline double exposed_store(const tilemm__sgemm_args_t *args,
     return exposed < 0 ? 0 : exposed * tilemm__sgemm_elements_of_c(args) / traits->sm_count;
 }
 
-/* The same, if they are not stored 16 bytes at a time. */
+/* Whether elements of C are stored 16 bytes at a time. */
+static inline int is_stored_wide(const tilemm__sgemm_args_t *args)
+{
+    return args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
+}
+
+/* The exposed stores, if they are not. */
 static inline double stored_alone(const tilemm__sgemm_args_t *args,
                                   const tilemm__cuda_traits_t *traits)
 {
-    const int wide = args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
-    return wide ? 0 : exposed_store(args, traits);
+    return is_stored_wide(args) ? 0 : exposed_store(args, traits);
 }
 
 static inline double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
