@@ -76,6 +76,8 @@ static const double fused_store = 796, unaligned_store = 0.111;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
  * operands, and of others; in TF32, and there of each element however it is stored. */
 static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.835, tf32_store = 0.179;
+/* Of parts of k of FP16 planes the third kernel, which computes what these do not carry. */
+static const double half_third_kernel = 8000;
 /* How much longer the pass takes to read numbers that are not aligned to 16 bytes. */
 static const double half_planes_narrow = 1.7;
 /* How much longer waves of clusters take, which leave some multiprocessors empty. */
@@ -93,9 +95,11 @@ static const double tf32_splits = 1.15;
 static const double planes_across = 1.45, planes_most_across = 8192;
 /* And of many matrices that are not aligned. */
 static const double planes_unaligned = 4;
-/* Cycles in which a multiprocessor stores an element of C of a short k, and as many more of one
- * that is not one of 16 bytes; k from which on products of other tiles hide that. */
-static const double planes_store = 0.4, planes_alone = 0.37, planes_hides = 1600;
+/* Of products with a short k, cycles in which a multiprocessor stores an element of C after its
+ * last products, up to so many of them; and as many more for each element of C that is not one of
+ * 16 bytes; k from which on other products hide that. */
+static const double planes_store = 0.5, planes_last = 60000, planes_alone = 0.5,
+                    planes_hides = 1600;
 /* Cycles that one plane takes beside two, measured at 1000^3 to 2000^3; and how much faster than
  * the other kernels planes must be: one, whose estimate is coarse, and several, which hard data
  * takes twice as long, and the fused kernels, which take any data alike, do not. */
@@ -334,9 +338,11 @@ static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sge
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double sum = (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
+    const int by_parts =
+        tilemm__sgemm_is_half(trial->variant) && trial->splits > 1 && !trial->cluster;
     const int late = trial->cluster && trial->splits > 2 &&
                      tilemm__sgemm_fused_walk(trial->variant, args).transposed;
-    return (trial->cluster ? family->cluster + meeting + sum : 0) +
+    return (trial->cluster ? family->cluster + meeting + sum : 0) + by_parts * half_third_kernel +
            (late ? fused_transposed_sum * (double)trial->splits : 0) +
            alone * stored_alone(args, traits) +
            (tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits)) +
@@ -461,9 +467,11 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
             tilemm__div_up(args->n, (int64_t)row->n * (TILEMM__SGEMM_STREAM_K_PAIR / row->facet));
         product = tilemm__sgemm_stream_k_estimate(trial->variant, rows * cols * trial->batch_group,
                                                   steps, trial->shared, traits);
+        const double elements = tilemm__sgemm_elements_of_c(args) / traits->sm_count;
         if (row->products > 1 && (double)args->k < planes_hides)
-            stores = (1 - (double)args->k / planes_hides) * tilemm__sgemm_elements_of_c(args) /
-                     traits->sm_count * (planes_store + (is_stored_wide(args) ? 0 : planes_alone));
+            stores = (1 - (double)args->k / planes_hides) *
+                     (planes_store * (elements < planes_last ? elements : planes_last) +
+                      (is_stored_wide(args) ? 0 : planes_alone * elements));
     } else { /* as tiles of 128 x 128, whatever the row's are */
         const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
         const int cc = traits->cc;
