@@ -64,9 +64,8 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
           "%lld x %lld panels, %lld x %lld parts", (long long)b->m_panel, (long long)b->n_panel,
           (long long)b->m_part, (long long)b->n_part);
     CHECK(b->kc > 0 && b->kc % 32 == 0 && b->kc <= planes->depth, "kc %lld", (long long)b->kc);
-    CHECK(b->set_bytes ==
-              (size_t)((b->m_panel + b->n_panel) / LINES * b->k_blocks) *
-                  tilemm__planes_bytes(planes, b->kc),
+    CHECK(b->set_bytes == (size_t)((b->m_panel + b->n_panel) / LINES * b->k_blocks) *
+                              tilemm__planes_bytes(planes, b->kc),
           "a set of %zu bytes", b->set_bytes);
     CHECK(b->k_blocks >= 1 && (b->shared || b->k_blocks == 1) && (b->k_blocks - 1) * b->kc < k,
           "%d blocks of k", b->k_blocks);
@@ -225,9 +224,8 @@ static void long_sums(tilemm_t ctx, tilemm_math_t math)
     enum { ROWS = 70, COLUMNS = 66, LONG = 45001 };
     const gemm_t g =
         gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, ROWS, COLUMNS, LONG, 1, 0);
-    const tilemm__sgemm_planes_t *const planes = math == TILEMM_MATH_FP32
-                                                     ? &tilemm__sgemm_planes_amx_fp32
-                                                     : &tilemm__sgemm_planes_amx_tf32;
+    const tilemm__sgemm_planes_t *const planes =
+        math == TILEMM_MATH_FP32 ? &tilemm__sgemm_planes_amx_fp32 : &tilemm__sgemm_planes_amx_tf32;
     tilemm__sgemm_cpu_plan_t plan;
     float *const x = malloc(sizeof *x * ROWS * LONG), *const y = malloc(sizeof *y * LONG * COLUMNS);
     CHECK(plans(planes, ROWS, COLUMNS, LONG, 1, 3, SIZE_MAX, &plan) && plan.blocked.shared &&
