@@ -52,8 +52,10 @@ static block_t part_of(const product_t *x, const block_t *at, int64_t q)
 
 static void pack_ms(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
+    if (x->plan->as_read)
+        return;
     const int64_t panels = tilemm__div_up(at->m, LINES);
-    for (int64_t i = first; i < end && !x->plan->as_read; i++) {
+    for (int64_t i = first; i < end; i++) {
         const block_t part = part_of(x, at, i / panels);
         const tilemm__planes_lines_t lines = rows_at(x, &part, i % panels * LINES);
         x->plan->planes->pack_ms(part.k, &lines, ms_at(x, i * LINES));
@@ -62,8 +64,10 @@ static void pack_ms(const product_t *x, const block_t *at, int64_t first, int64_
 
 static void pack_ns(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
+    if (x->plan->as_read)
+        return;
     const int64_t panels = tilemm__div_up(at->n, LINES);
-    for (int64_t j = first; j < end && !x->plan->as_read; j++) {
+    for (int64_t j = first; j < end; j++) {
         const block_t part = part_of(x, at, j / panels);
         const tilemm__planes_lines_t lines = columns_at(x, &part, j % panels * LINES);
         x->plan->planes->pack_ns(part.k, &lines, ns_at(x, j * LINES));
@@ -301,14 +305,14 @@ static void multiply_as_read(const product_t *x, const block_t *at)
 /* Columns by 32, and for each of them rows by 32, all in one call for a block of kc steps. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
-    const tilemm__sgemm_planes_t *planes = x->plan->planes;
-    const int64_t i1 = tilemm__min(at->m, i0 + x->plan->m_part);
-    const int64_t j1 = tilemm__min(at->n, j0 + x->plan->n_part);
-    const int64_t rows = tilemm__round_up(at->m, LINES), columns = tilemm__round_up(at->n, LINES);
     if (x->plan->as_read) {
         multiply_as_read(x, at);
         return;
     }
+    const tilemm__sgemm_planes_t *planes = x->plan->planes;
+    const int64_t i1 = tilemm__min(at->m, i0 + x->plan->m_part);
+    const int64_t j1 = tilemm__min(at->n, j0 + x->plan->n_part);
+    const int64_t rows = tilemm__round_up(at->m, LINES), columns = tilemm__round_up(at->n, LINES);
     for (int64_t q = 0; q * x->plan->kc < at->k; q++) {
         const block_t part = part_of(x, at, q);
         for (int64_t j = j0; j < j1; j += LINES) {

@@ -227,7 +227,7 @@ static void long_sums(tilemm_t ctx, tilemm_math_t math)
     const tilemm__sgemm_planes_t *const planes =
         math == TILEMM_MATH_FP32 ? &tilemm__sgemm_planes_amx_fp32 : &tilemm__sgemm_planes_amx_tf32;
     tilemm__sgemm_cpu_plan_t plan;
-    float *const x = malloc(sizeof *x * ROWS * LONG), *const y = malloc(sizeof *y * LONG * COLUMNS);
+    float *const x = host_array(ROWS * LONG), *const y = host_array(LONG * COLUMNS);
     CHECK(plans(planes, ROWS, COLUMNS, LONG, 1, 3, SIZE_MAX, &plan) && plan.blocked.shared &&
               plan.blocked.k_blocks > 1 && LONG > plan.blocked.k_blocks * plan.blocked.kc,
           "%d blocks of k", plan.blocked.k_blocks);
