@@ -178,6 +178,13 @@ TILEMM__LAYOUT int tilemm__short_line(int thread)
     return thread / TILEMM__SGEMM_SHORT_TOGETHER;
 }
 
+/* Words from a row to the next of a tile of rows along k, `depth` of k each: an odd number of 16
+ * bytes, so that lanes with up to 8 rows read the same k of all of them without bank conflicts. */
+TILEMM__LAYOUT int tilemm__outer_pitch(int depth)
+{
+    return (depth / 4 | 1) * 4;
+}
+
 /* ---- SGEMM: tiles of a warp ------------------------------------------------------------------ */
 
 /* A step of an operand's tile of `lines` lines (8, 16, 32): along k, or a line for each k. Four

@@ -65,10 +65,12 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_skinny_sm75_##rows##x##n##_##along##_aligned, 1, rows, n, __VA_ARGS__)
 #define TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, k, 16, 8, 1)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 2, k, 16, 8, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, k, 16, 8, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, k, 8, 4, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, k, 8, 4, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 1, k, 8, 8, 1)                                            \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 2, k, 8, 8, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, k, 8, 8, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, k, 16, 8, 8)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, k, 8, 4, 8)                                             \
@@ -76,11 +78,14 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, k, 8, 4, 8)
 #define TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, m, 32, 8, 8)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 2, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, m, 32, 4, 8)                                          \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 1, m, 32, 8, 1)                                          \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 2, m, 32, 8, 1)                                          \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 4, m, 32, 8, 1)                                          \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 2, m, 32, 8, 4)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, m, 32, 8, 4)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 64, 1, m, 16, 8, 8)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 32, 1, m, 8, 4, 8)                                             \
@@ -146,6 +151,17 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SLICEK_TILE(ROW, 16x32, 16, 1, 3)                                                \
     TILEMM__SGEMM_SLICEK_TILE(ROW, 8x32, 8, 1, 4)                                                  \
     TILEMM__SGEMM_SLICEK_TILE(ROW, 4x32, 4, 1, 6)
+
+/* Sums of few outer products: ROW(name, depth, aligned, blocks): k up to `depth`; _aligned: C is
+ * stored 16 bytes at a time; registers suffice for `blocks` blocks on a multiprocessor. */
+#define TILEMM__SGEMM_OUTER_DEPTH(ROW, depth, blocks)                                              \
+    ROW(sgemm_outer_sm80_##depth, depth, 0, blocks)                                                \
+    ROW(sgemm_outer_sm80_##depth##_aligned, depth, 1, blocks)
+#define TILEMM__SGEMM_OUTER_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_OUTER_DEPTH(ROW, 4, 4)                                                           \
+    TILEMM__SGEMM_OUTER_DEPTH(ROW, 8, 3)                                                           \
+    TILEMM__SGEMM_OUTER_DEPTH(ROW, 16, 2)                                                          \
+    TILEMM__SGEMM_OUTER_DEPTH(ROW, 24, 2)
 
 /* Tiles that fit the matrices: ROW(name, trans_a, trans_b, side, blocks): a thread computes side x
  * side of C; registers suffice for `blocks` blocks of 256 threads on a multiprocessor. */
@@ -356,6 +372,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SLICEK_ROWS(ROW)                                                                 \
+    TILEMM__SGEMM_OUTER_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_FITTED_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_SHORT_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_SHORT_TF32_ROWS(ROW)                                                             \

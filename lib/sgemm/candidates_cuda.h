@@ -91,6 +91,10 @@ void tilemm__sgemm_try_slicek(const tilemm__sgemm_args_t *args, const tilemm__li
                               tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+void tilemm__sgemm_try_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_fill_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
 void tilemm__sgemm_try_packed(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_packed(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

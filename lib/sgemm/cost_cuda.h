@@ -12,6 +12,7 @@
 #include "kernels/sgemm/cuda/skinny.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
+#include "kernels/sgemm/cuda/outer.h"
 #include "kernels/sgemm/cuda/packed.h"
 #include "kernels/sgemm/cuda/warp.h"
 #include "kernels/sgemm/variants.h"
@@ -39,6 +40,13 @@ int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
                                   const tilemm__cuda_traits_t *traits);
 double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
                                      const tilemm__cuda_traits_t *traits);
+
+/* Of a kernel for a sum of few outer products: the blocks that a multiprocessor holds, and the
+ * cycles that it takes. */
+int tilemm__sgemm_outer_room(const tilemm__sgemm_outer_t *plan,
+                             const tilemm__cuda_traits_t *traits);
+double tilemm__sgemm_outer_estimate(const tilemm__sgemm_outer_t *plan,
+                                    const tilemm__cuda_traits_t *traits);
 
 /* The cycles that a kernel whose k is shared out among warps takes. */
 double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,

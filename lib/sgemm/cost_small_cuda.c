@@ -6,6 +6,8 @@
 #include "cost_parts_cuda.h"
 #include "cost_table_cuda.h"
 
+#include <math.h>
+
 enum { SECTOR = TILEMM__SGEMM_SECTOR / sizeof(float) /* numbers */ };
 
 /* ---- a matrix and a vector ------------------------------------------------------------------- */
@@ -21,6 +23,8 @@ static const struct {
 /* The part that waiting adds to reading; bytes that one block reads in a cycle; sectors of memory
  * that a block reads for each k beside those that its rows fill, if they are not aligned. */
 static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
+/* By how much several vectors are slower where memory bounds them. */
+static const double vector_several = 1.07;
 /* Cycles by which a block of 1024 threads takes longer to begin and to end. */
 static const double vector_large = 1300;
 /* Cycles in which a cluster meets and adds up its parts of k. */
@@ -47,7 +51,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
         sizeof(float) * (along_m ? k * (row->n + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
-    const double all = share * bytes / family->bytes;
+    const double all = share * bytes / family->bytes * (row->n > 1 ? vector_several : 1);
     const double most =
         (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
     const double reading = all > most ? all : most;
@@ -356,6 +360,55 @@ double tilemm__sgemm_resident_estimate(const tilemm__sgemm_warp_t *plan, int her
            (plan->splits > 1
                 ? resident_costs[tile].second + resident_costs[tile].part * plan->splits
                 : 0);
+}
+
+/* ---- sums of few outer products ----------------------------------------------------------------
+ */
+
+/* Fitted to 500 plans of 89 products on an H200, which leaves 12 %. Cycles of a launch; of a block
+ * for each step of k that its variant has, of each of a thread's rows for each of these steps, of
+ * each copy of a thread, and of each tile, which a wave of blocks waits for; by which a warp takes
+ * longer to store a row in four pieces; bytes that a multiprocessor moves in a cycle; and how long
+ * it takes to read a number, if to write one takes 1. */
+static const struct {
+    double launch, depth, row, copy, tile, pieces, bytes, read;
+} outer_costs = {2550, 131, 14, 141, 581, 34, 16.6, 0.415};
+
+/* The blocks that a multiprocessor holds. */
+int tilemm__sgemm_outer_room(const tilemm__sgemm_outer_t *plan, const tilemm__cuda_traits_t *traits)
+{
+    tilemm__sgemm_row_t block = tilemm__sgemm_rows[plan->variant]; /* as large as this one's */
+    block.shared = (int)plan->shared;
+    block.blocks = block.blocks * block.threads / (int)plan->threads;
+    block.threads = (int)plan->threads;
+    return tilemm__sgemm_resident_blocks(&block, traits);
+}
+
+double tilemm__sgemm_outer_estimate(const tilemm__sgemm_outer_t *plan,
+                                    const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *const args = &plan->args;
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double full = share / tilemm__sgemm_outer_room(plan, traits);
+    /* What a block has: tiles, rows and columns of each, and of a thread's rows. */
+    const double tiles = (double)tilemm__div_up(tilemm__div_up(args->m, plan->rows), plan->shares);
+    const double rows = (double)tilemm__min(plan->rows, args->m);
+    const double columns = (double)tilemm__min(TILEMM__SGEMM_OUTER_COLUMNS * plan->lanes, args->n);
+    const double turns = (double)tilemm__div_up((int64_t)rows, plan->groups);
+    const double copies = row->k * (rows / (plan->wide_a ? 4 : 1) +
+                                    (args->trans_b ? columns / (plan->wide_b ? 4 : 1) : 0));
+    const double waiting = (full <= 1 ? 1 : full + 1) *
+                           (outer_costs.depth * row->k + outer_costs.copy * copies / plan->threads +
+                            tiles * (outer_costs.tile + outer_costs.row * row->k * turns));
+    const double issued = 4.25 * row->k + (row->facet ? 0 : outer_costs.pieces); /* for each row */
+    const double busy = (share < 1 ? 1 : share) * plan->threads / 32 / 4 * tiles * turns * issued;
+    const double read = (double)plan->blocks * (tiles * rows + columns) * (double)args->k;
+    const double of_c = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1);
+    const double moving =
+        sizeof(float) * (of_c + outer_costs.read * read) / (outer_costs.bytes * traits->sm_count);
+    /* Each of the three hides most of the shorter ones. */
+    return outer_costs.launch + sqrt(waiting * waiting + busy * busy + moving * moving);
 }
 
 /* ---- a short k ------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ enum {
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
     VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
     SLICEK_FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
+    OUTER_FIRST = TILEMM__sgemm_outer_sm80_4,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
@@ -123,7 +124,7 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
         return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
     if (one)
         return p->m <= FEW / 2 ? 16 : low ? 32 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
-    return p->m >= 2 * MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
+    return p->m >= 2 * MOST && p->k <= 2 * SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
 /* The variant for a problem with `rows` rows of X to a block; -1 if there is none. */
@@ -372,6 +373,7 @@ static void try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits
         tilemm__sgemm_try_fitted(args, limits, best);
         tilemm__sgemm_try_short(args, limits, best);
         tilemm__sgemm_try_packed(args, limits, best);
+        tilemm__sgemm_try_outer(args, limits, best);
     } else if (limits->cuda->cc != 90 || limits->math == TILEMM_MATH_FP32_STRICT ||
                args->k > MOST_K_OF_PLANES) {
         tilemm__sgemm_try_ffma(args, limits, best);
@@ -400,6 +402,8 @@ static void fill(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limit
         tilemm__sgemm_fill_short(args, limits, choice, plan);
     else if (choice->variant >= FITTED_FIRST)
         tilemm__sgemm_fill_fitted(args, limits, choice, plan);
+    else if (choice->variant >= OUTER_FIRST)
+        tilemm__sgemm_fill_outer(args, limits, choice, plan);
     else if (choice->variant >= SLICEK_FIRST)
         tilemm__sgemm_fill_slicek(args, limits, choice, plan);
     else if (choice->variant >= VECTOR_FIRST)
@@ -439,6 +443,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     tilemm__sgemm_try_fused(args, limits, &best);
     tilemm__sgemm_try_slicek(args, limits, &best);
     tilemm__sgemm_try_packed(args, limits, &best);
+    tilemm__sgemm_try_outer(args, limits, &best);
     if (limits->math == TILEMM_MATH_FP32 && limits->cuda->cc == 90 && !is_one_chain(args, limits) &&
         args->k <= MOST_K_OF_PLANES)
         tilemm__sgemm_try_warp(args, limits, &best);

@@ -9,7 +9,7 @@
 
 enum {
     FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
-    END = TILEMM__sgemm_fitted_sm80_4x4_nn,
+    END = TILEMM__sgemm_outer_sm80_4,
     STEP = TILEMM__SGEMM_SLICEK_STEP,
     MOST_CLUSTER = TILEMM__SGEMM_SLICEK_MOST_CLUSTER
 };

@@ -12,6 +12,7 @@
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/half_parts.h"
 #include "kernels/sgemm/cuda/half_planes.h"
+#include "kernels/sgemm/cuda/outer.h"
 #include "kernels/sgemm/cuda/packed.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/rest.h"
@@ -30,6 +31,7 @@ typedef enum {
     TILEMM__SGEMM_VECTOR,      /* the same for one row or column, of a matrix that is not large */
     TILEMM__SGEMM_SLICEK,      /* the same in small tiles whose k is shared out among warps */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
+    TILEMM__SGEMM_OUTER,       /* the same where C is a sum of few outer products */
     TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
     TILEMM__SGEMM_PACKED,      /* the same for batches of small matrices without gaps */
     TILEMM__SGEMM_SHORT,       /* the same for a short k, or memory that is not aligned */
@@ -134,6 +136,7 @@ typedef struct {
         tilemm__sgemm_small_batch_t small_batch;
         tilemm__sgemm_vector_t vector;
         tilemm__sgemm_slicek_t slicek;
+        tilemm__sgemm_outer_t outer;
         tilemm__sgemm_fitted_t fitted;
         tilemm__sgemm_short_t short_k;
         tilemm__sgemm_fused_plan_t fused;

@@ -89,7 +89,7 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
 {
     /* With a shorter k most of the threads of a row would be idle; of a larger matrix whose rows
      * run along k the skinny kernels read faster, measured on an H100. With several columns they do
-     * so sooner, on an H200, and where rows run along m as well. */
+     * so sooner, on an H200, and with more than two where rows run along m as well. */
     enum {
         LEAST_K_ALONG_M = 8,
         LEAST_K = 32,
@@ -103,7 +103,7 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
     const int64_t columns = tilemm__min(args->m, args->n), k = args->k;
     const int along_m = tilemm__sgemm_exchange(args, args->m < args->n).trans_a;
     const double numbers = (double)tilemm__max(args->m, args->n) * (double)k;
-    const int pays = along_m ? k >= LEAST_K_ALONG_M && (columns == 1 || numbers <= MOST_ALONG_M)
+    const int pays = along_m ? k >= LEAST_K_ALONG_M && (columns <= 2 || numbers <= MOST_ALONG_M)
                      : columns == 1 ? k >= LEAST_K && numbers <= MOST_NUMBERS
                      : columns == 2
                          ? k >= LEAST_K && k <= LONGEST_OF_TWO && numbers <= MOST_OF_TWO

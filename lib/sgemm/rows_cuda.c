@@ -4,6 +4,7 @@
 #include "rows_cuda.h"
 
 #include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/outer.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "kernels/sgemm/cuda/warp.h"
@@ -27,6 +28,10 @@
 #define SLICEK(row, trans_a, trans_b, rows, columns, blocks)                                       \
     ROW(#row, rows, 32 * (columns), TILEMM__SGEMM_SLICEK_STEP, 32 * TILEMM__SGEMM_SLICEK_WARPS,    \
         blocks, 0, 0, 0)
+/* n: a thread's columns. k: all. */
+#define OUTER(row, depth, aligned, blocks)                                                         \
+    ROW(#row, 1, TILEMM__SGEMM_OUTER_COLUMNS, depth, TILEMM__SGEMM_OUTER_THREADS, blocks, 0, 0,    \
+        aligned)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 /* Columns are a thread's, 32 apart; of TF32 rows a warp's. */
 #define SHORT_OF(apart, row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)            \
@@ -56,19 +61,20 @@
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
         HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
-        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(
-            SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
-            TILEMM__SGEMM_VECTOR_K_ROWS(VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(
-                VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK) TILEMM__SGEMM_FITTED_ROWS(FITTED)
-                TILEMM__SGEMM_SHORT_ROWS(SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(
-                    SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
-                    TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(
-                        FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_HALF_ROWS(FUSED)
-                        TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_WARP_ROWS(WARP)
-                            TILEMM__SGEMM_TEAM_ROWS(TEAM) TILEMM__SGEMM_RESIDENT_ROWS(RESIDENT)
-                                TILEMM__SGEMM_PACKED_ROWS(PACKED) TILEMM__SGEMM_ZERO_ROWS(
-                                    HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                    TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
+            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(
+                VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK)
+                TILEMM__SGEMM_OUTER_ROWS(OUTER) TILEMM__SGEMM_FITTED_ROWS(FITTED)
+                    TILEMM__SGEMM_SHORT_ROWS(SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(
+                        SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(
+                            FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
+                            TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
+                                FUSED) TILEMM__SGEMM_WARP_ROWS(WARP) TILEMM__SGEMM_TEAM_ROWS(TEAM)
+                                TILEMM__SGEMM_RESIDENT_ROWS(RESIDENT) TILEMM__SGEMM_PACKED_ROWS(
+                                    PACKED) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                    TILEMM__SGEMM_MAKE_PLANES_ROWS(
+                                        HELPER) TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                                         TILEMM__SGEMM_MAKE_HALF_ROWS(HELPER)
                                             TILEMM__SGEMM_HALF_PARTS_ROWS(HELPER)
                                                 TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)

@@ -17,8 +17,8 @@ typedef struct {
     int blocks;   /* that the registers let fit a multiprocessor */
     int shared;   /* bytes of shared memory of a block */
     int products; /* of planes */
-    int facet;    /* FFMA: groups of threads; fused: bulk; TF32: cluster; skinny, vector: aligned;
-                     sm90: cluster_m */
+    int facet;    /* FFMA: groups of threads; fused: bulk; TF32: cluster; skinny, vector, outer:
+                     aligned; sm90: cluster_m */
 } tilemm__sgemm_row_t;
 
 extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];

@@ -342,6 +342,9 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     case TILEMM__SGEMM_SLICEK:
         error = tilemm__sgemm_slicek_launch(&plan.as.slicek, state->stream);
         break;
+    case TILEMM__SGEMM_OUTER:
+        error = tilemm__sgemm_outer_launch(&plan.as.outer, state->stream);
+        break;
     case TILEMM__SGEMM_FITTED:
         error = tilemm__sgemm_fitted_launch(&plan.as.fitted, state->stream);
         break;

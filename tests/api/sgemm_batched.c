@@ -169,37 +169,71 @@ static tilemm_t forced_context(const char *variant)
 /* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; skinny
  * products with many rows to a block, which need a longer k; and tensor cores, of
  * operands that are not aligned from copies or as they are, where the largest tile that needs
- * copies has room to store from up to k = 64. */
+ * copies has room to store from up to k = 64. Sums of few outer products need a k that they have.
+ */
 static void rare_kernels(rng_t *rng)
 {
-    static const char *const variants[] = {
-        "sgemm_fitted_sm80_4x4",           "sgemm_fitted_sm80_8x8",
-        "sgemm_skinny_sm75_1024x1",        "sgemm_skinny_sm75_1024x4",
-        "sgemm_skinny_sm75_256x1",         "sgemm_skinny_sm75_256x4",
-        "sgemm_skinny_sm75_64x1",          "sgemm_fused_sm90_64x128x32",
-        "sgemm_fused_sm90_32x256x32",      "sgemm_fused_sm90_64x64x32",
-        "sgemm_fused_sm90_128x64x32",      "sgemm_fused_sm90_128x128x32",
-        "sgemm_unaligned_sm90_64x64",      "sgemm_unaligned_sm90_128x64",
-        "sgemm_unaligned_sm90_128x128",    "sgemm_short_sm80_128x128",
-        "sgemm_short_sm80_64x128",         "sgemm_short_sm80_128x64",
-        "sgemm_short_sm80_128x32",         "sgemm_short_sm80_32x64",
-        "sgemm_short_sm80_16x256",         "sgemm_short_sm80_4x256",
-        "sgemm_short_sm80_32x32",          "sgemm_short_sm80_16x64",
-        "sgemm_short_sm80_4x64",           "sgemm_short_tf32_sm80_128",
-        "sgemm_short_tf32_sm80_64",        "sgemm_short_tf32_sm80_32",
-        "sgemm_tf32_sm90_64x128x32_pair",  "sgemm_tf32_sm90_128x64x32_p",
-        "sgemm_tf32_sm90_128x192x32_nt",   "sgemm_tf32_sm90_192x128x32_nn",
-        "sgemm_tf32_sm90_128x128x32_nt",   "sgemm_tf32_sm90_64x256x32_nt",
-        "sgemm_vector_sm75_8_k",           "sgemm_vector_sm75_32_k",
-        "sgemm_vector_sm75_256_k",         "sgemm_vector_sm75_8_m",
-        "sgemm_vector_sm75_32_m",          "sgemm_vector_sm75_128_m",
-        "sgemm_vector_sm75_512_m_aligned", "sgemm_vector_sm75_32x2_k",
-        "sgemm_vector_sm75_32x4_k",        "sgemm_vector_sm75_256x2_k",
-        "sgemm_vector_sm75_8x4_m",         "sgemm_vector_sm75_32x2_m",
-        "sgemm_vector_sm75_128x4_m",       "sgemm_slicek_sm80_32x32",
-        "sgemm_slicek_sm80_16x32",         "sgemm_slicek_sm80_8x32",
-        "sgemm_slicek_sm80_4x32",          "sgemm_slicek_sm80_32x64",
-        "sgemm_slicek_sm80_16x64",         "sgemm_slicek_sm80_8x64"};
+    static const char *const variants[] = {"sgemm_fitted_sm80_4x4",
+                                           "sgemm_fitted_sm80_8x8",
+                                           "sgemm_skinny_sm75_1024x1",
+                                           "sgemm_skinny_sm75_1024x2",
+                                           "sgemm_skinny_sm75_1024x4",
+                                           "sgemm_skinny_sm75_256x1",
+                                           "sgemm_skinny_sm75_256x2",
+                                           "sgemm_skinny_sm75_256x4",
+                                           "sgemm_skinny_sm75_128x2",
+                                           "sgemm_skinny_sm75_64x1",
+                                           "sgemm_fused_sm90_64x128x32",
+                                           "sgemm_fused_sm90_32x256x32",
+                                           "sgemm_fused_sm90_64x64x32",
+                                           "sgemm_fused_sm90_128x64x32",
+                                           "sgemm_fused_sm90_128x128x32",
+                                           "sgemm_unaligned_sm90_64x64",
+                                           "sgemm_unaligned_sm90_128x64",
+                                           "sgemm_unaligned_sm90_128x128",
+                                           "sgemm_short_sm80_128x128",
+                                           "sgemm_short_sm80_64x128",
+                                           "sgemm_short_sm80_128x64",
+                                           "sgemm_short_sm80_128x32",
+                                           "sgemm_short_sm80_32x64",
+                                           "sgemm_short_sm80_16x256",
+                                           "sgemm_short_sm80_4x256",
+                                           "sgemm_short_sm80_32x32",
+                                           "sgemm_short_sm80_16x64",
+                                           "sgemm_short_sm80_4x64",
+                                           "sgemm_short_tf32_sm80_128",
+                                           "sgemm_short_tf32_sm80_64",
+                                           "sgemm_short_tf32_sm80_32",
+                                           "sgemm_tf32_sm90_64x128x32_pair",
+                                           "sgemm_tf32_sm90_128x64x32_p",
+                                           "sgemm_tf32_sm90_128x192x32_nt",
+                                           "sgemm_tf32_sm90_192x128x32_nn",
+                                           "sgemm_tf32_sm90_128x128x32_nt",
+                                           "sgemm_tf32_sm90_64x256x32_nt",
+                                           "sgemm_vector_sm75_8_k",
+                                           "sgemm_vector_sm75_32_k",
+                                           "sgemm_vector_sm75_256_k",
+                                           "sgemm_vector_sm75_8_m",
+                                           "sgemm_vector_sm75_32_m",
+                                           "sgemm_vector_sm75_128_m",
+                                           "sgemm_vector_sm75_512_m_aligned",
+                                           "sgemm_vector_sm75_32x2_k",
+                                           "sgemm_vector_sm75_32x4_k",
+                                           "sgemm_vector_sm75_256x2_k",
+                                           "sgemm_vector_sm75_8x4_m",
+                                           "sgemm_vector_sm75_32x2_m",
+                                           "sgemm_vector_sm75_128x4_m",
+                                           "sgemm_slicek_sm80_32x32",
+                                           "sgemm_slicek_sm80_16x32",
+                                           "sgemm_slicek_sm80_8x32",
+                                           "sgemm_slicek_sm80_4x32",
+                                           "sgemm_slicek_sm80_32x64",
+                                           "sgemm_slicek_sm80_16x64",
+                                           "sgemm_slicek_sm80_8x64",
+                                           "sgemm_outer_sm80_4",
+                                           "sgemm_outer_sm80_8",
+                                           "sgemm_outer_sm80_16",
+                                           "sgemm_outer_sm80_24"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         /* Its blocks add up C', which they store by columns. */
@@ -207,9 +241,15 @@ static void rare_kernels(rng_t *rng)
                                  strstr(variants[v], "fused_sm90_32x256") != NULL;
         int taken = 0, clusters = 0;
         for (int i = 0; i < (test_quick() ? 16 : 60); i++) {
-            gemm_t g = random_gemm(rng, v < 2 ? 150 : 300);
-            if (v >= 2 && v < 7) { /* few columns, or few rows */
-                *(i % 2 ? &g.m : &g.n) = strstr(variants[v], "x1") ? 1 : rng_range(rng, 2, 4);
+            const int is_fitted = strstr(variants[v], "fitted") != NULL;
+            const int is_skinny = strstr(variants[v], "skinny") != NULL;
+            int is_large = 0;
+            const int is_outer = strstr(variants[v], "outer") != NULL;
+            gemm_t g = random_gemm(rng, is_fitted ? 150 : 300);
+            if (is_skinny) { /* few columns, or few rows */
+                *(i % 2 ? &g.m : &g.n) = strstr(variants[v], "x1")   ? 1
+                                         : strstr(variants[v], "x2") ? 2
+                                                                     : rng_range(rng, 3, 4);
                 g.k += 256;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             }
@@ -241,7 +281,16 @@ static void rare_kernels(rng_t *rng)
                     g.lda = tilemm__round_up(g.lda, 4);
                     g.ldb = tilemm__round_up(g.ldb, 4);
                 }
-            } else if (v >= 8 && i % 2) {
+            } else if (is_outer) {
+                is_large = i % 16 == 7;
+                if (is_large) { /* so many tiles that a block goes from one to the next */
+                    *(g.layout == TILEMM_ROW_MAJOR ? &g.m : &g.n) = 300000;
+                    *(g.layout == TILEMM_ROW_MAJOR ? &g.n : &g.m) = rng_range(rng, 5, 12);
+                }
+                g.k = rng_range(rng, 1, atoi(strstr(variants[v], "sm80_") + 5));
+                g.k = i % 3 ? g.k : tilemm__round_up(g.k, 4);
+                gemm_set_ld(&g, i % 3, i % 4, i % 5);
+            } else if (!is_fitted && !is_skinny && i % 2) {
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
@@ -274,10 +323,11 @@ static void rare_kernels(rng_t *rng)
             }
             const tilemm_math_t math = strstr(variants[v], "tf32")
                                            ? TILEMM_MATH_TF32
-                                           : modes[v < 7 || ((is_short || is_vector) && i % 4)];
+                                           : modes[is_fitted || is_skinny ||
+                                                   ((is_short || is_vector || is_outer) && i % 4)];
             tilemm_set_math(ctx, math);
-            run(ctx, &g, math, aligned || may_be_cluster ? 1 : rng_range(rng, 1, 4), i % 5 == 4,
-                aligned ? 0 : ANYWHERE, rng);
+            run(ctx, &g, math, aligned || may_be_cluster || is_large ? 1 : rng_range(rng, 1, 4),
+                i % 5 == 4, aligned ? 0 : ANYWHERE, rng);
             taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
             clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;
         }

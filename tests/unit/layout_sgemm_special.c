@@ -147,6 +147,29 @@ static void check_warp(int lines, int along_k)
         }
 }
 
+/* Outer products: elements have places of their own; lanes that read the same k of up to eight rows
+ * of Ms, or of 32 columns of Ns, are free of conflicts, and so are copies of 16 bytes. */
+static void check_outer(int depth)
+{
+    enum { LINES = 32, MOST = LINES * 32 };
+    const int pitch = tilemm__outer_pitch(depth);
+    static int seen[MOST];
+    unsigned index[32];
+    CHECK(pitch >= depth && pitch % 4 == 0 && LINES * pitch <= MOST, "pitch %d", pitch);
+    memset(seen, 0, sizeof seen);
+    for (int line = 0; line < LINES; line++)
+        mark(seen, LINES * (unsigned)pitch, (unsigned)(line * pitch), depth);
+    for (int k = 0; k < depth; k += 4)
+        for (int lanes = 4; lanes <= 32; lanes *= 2) { /* to a row of Ms */
+            for (int lane = 0; lane < 32; lane++)
+                index[lane] = (unsigned)(lane / lanes * pitch + k);
+            check_free(index, 4, "read of Ms", "outer");
+        }
+    for (int lane = 0; lane < 32; lane++)
+        index[lane] = (unsigned)(lane * pitch);
+    check_free(index, 4, "read of Ns", "outer");
+}
+
 /* k shared out: elements have places of their own; a warp's copies, of 4 bytes and of 16, and its
  * reads of Ns, along k or with stride one, are free of conflicts. */
 static void check_slicek(int lines, int along_k)
@@ -284,6 +307,8 @@ int main(void)
         for (int along_k = 0; along_k < 2; along_k++)
             for (int tf32 = 0; tf32 < 2; tf32++)
                 check_short(width, along_k, tf32);
+    for (int depth = 4; depth <= 24; depth += depth < 8 ? 4 : 8)
+        check_outer(depth);
     for (int lines = 4; lines <= 64; lines *= 2) {
         check_slicek(lines, 0);
         check_slicek(lines, 1);

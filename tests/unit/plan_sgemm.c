@@ -186,6 +186,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     case TILEMM__SGEMM_PACKED: check_packed(args, limits, plan); break;
     case TILEMM__SGEMM_VECTOR: check_vector(args, plan); break;
     case TILEMM__SGEMM_SLICEK: check_slicek(args, limits, plan); break;
+    case TILEMM__SGEMM_OUTER: check_outer(args, limits, plan); break;
     case TILEMM__SGEMM_SHORT: check_short(args, limits, plan); break;
     case TILEMM__SGEMM_FUSED: check_fused(args, plan); break;
     case TILEMM__SGEMM_PLANES:
@@ -260,8 +261,9 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
                             plan->as.ffma.tiles.splits == 1 && plan->as.ffma.fringe.blocks == 0;
         const int is_short = plan->method == TILEMM__SGEMM_SHORT && !strstr(plan->name, "tf32") &&
                              (args->k <= 16 || row->m * row->n > 16 * row->threads);
-        const int is_small =
-            plan->method == TILEMM__SGEMM_FITTED || plan->method == TILEMM__SGEMM_PACKED;
+        const int is_small = plan->method == TILEMM__SGEMM_FITTED ||
+                             plan->method == TILEMM__SGEMM_PACKED ||
+                             plan->method == TILEMM__SGEMM_OUTER;
         CHECK((is_tile || is_short || is_small) && plan->workspace == 0, "%s, invariant: %s",
               limits->cuda->name, plan->name);
         return;

@@ -159,6 +159,48 @@ static void check_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_
           plan->name, p->k_split);
 }
 
+/* Sums of few outer products: tiles cover C, and blocks all tiles, as even as can be; threads and
+ * blocks find their places without divisions; what is read 16 bytes at a time is aligned; and k is
+ * one chain. */
+static void check_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                        const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_outer_t *const p = &plan->as.outer;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int64_t tiles_m = tilemm__div_up(args->m, p->rows);
+    const int64_t matrix = (int64_t)p->tiles_n * p->shares;
+    CHECK(args->k <= row->k && row->facet <= tilemm__sgemm_is_aligned_c(args), "%s: k is %lld",
+          plan->name, (long long)args->k);
+    CHECK(p->lanes >= 1 && p->lanes * p->groups <= (int)p->threads && p->threads % 32 == 0 &&
+              p->threads <= 256 && p->rows % p->groups == 0,
+          "%s: %d x %d of %u threads", plan->name, p->groups, p->lanes, p->threads);
+    CHECK(row->facet ? p->apart == 1 : p->apart <= 32 && p->lanes % p->apart == 0,
+          "%s: %d lanes, %d apart", plan->name, p->lanes, p->apart);
+    CHECK(p->tiles_n == tilemm__div_up(args->n, 4 * p->lanes) && p->per_matrix == matrix &&
+              p->blocks == matrix * args->batch_count,
+          "%s: %u blocks", plan->name, p->blocks);
+    CHECK(p->shares >= 1 && p->shares <= tiles_m &&
+              tilemm__div_up(tiles_m, tilemm__div_up(tiles_m, p->shares)) == p->shares &&
+              p->stages == (p->shares < tiles_m ? 2 : 1),
+          "%s: %d blocks for %lld tiles", plan->name, p->shares, (long long)tiles_m);
+    for (unsigned thread = 0; thread < p->threads; thread++) {
+        check_division(plan->name, p->by_lanes, thread, p->lanes);
+        check_division(plan->name, p->by_apart, thread % (unsigned)p->lanes, p->apart);
+    }
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_per_matrix, block, matrix);
+        check_division(plan->name, p->by_tiles_n, block % matrix, p->tiles_n);
+    }
+    const int lines = p->stages * p->rows + (args->trans_b ? 4 * p->lanes : 0);
+    CHECK(p->shared <= limits->cuda->shared_per_block &&
+              p->shared >= (size_t)(lines * tilemm__outer_pitch(row->k)) * sizeof(float),
+          "%s: %zu bytes", plan->name, p->shared);
+    CHECK(p->wide_a <= (!args->trans_a && args->k % 4 == 0 && tilemm__sgemm_is_aligned_a(args)) &&
+              p->wide_b <=
+                  ((!args->trans_b || args->k % 4 == 0) && tilemm__sgemm_is_aligned_b(args)),
+          "%s: not aligned", plan->name);
+}
+
 /* A matrix and up to four vectors: blocks cover the rows of X, and find their matrix by a product
  * in place of a division; what is read 16 bytes at a time is aligned. */
 static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)

@@ -468,9 +468,13 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
                 const float *const zs = shared + Z::index(k + u * KL, 0);
 #pragma unroll
                 for (int j = 0; j < N; j += 4) {
-                    float z[4] = {zs[0], 0.0f, 0.0f, 0.0f};
-                    if (N >= 4)
+                    float z[4];
+                    if constexpr (N >= 4)
                         unpack(z, *(const float4 *)(zs + j));
+                    else
+#pragma unroll
+                        for (int y = 0; y < N; y++)
+                            z[y] = zs[y];
 #pragma unroll
                     for (int y = 0; y < (N < 4 ? N : 4); y++)
 #pragma unroll
