@@ -365,14 +365,15 @@ double tilemm__sgemm_resident_estimate(const tilemm__sgemm_warp_t *plan, int her
 /* ---- sums of few outer products ----------------------------------------------------------------
  */
 
-/* Fitted to 500 plans of 89 products on an H200, which leaves 12 %. Cycles of a launch; of a block
+/* Fitted to 850 plans of 450 products on an H200, which leaves 13 %. Cycles of a launch; of a block
  * for each step of k that its variant has, of each of a thread's rows for each of these steps, of
  * each copy of a thread, and of each tile, which a wave of blocks waits for; by which a warp takes
- * longer to store a row in four pieces; bytes that a multiprocessor moves in a cycle; and how long
- * it takes to read a number, if to write one takes 1. */
+ * longer to store a row in four pieces; of each copy of a warp; bytes that a multiprocessor moves
+ * in a cycle; and how long it takes to read a number for the first time, and again, if to write one
+ * takes 1. */
 static const struct {
-    double launch, depth, row, copy, tile, pieces, bytes, read;
-} outer_costs = {2550, 131, 14, 141, 581, 34, 16.6, 0.415};
+    double launch, depth, row, copy, tile, pieces, copying, bytes, first, again;
+} outer_costs = {2730, 149, 14, 32, 89, 38, 7.9, 16.1, 1.43, 0.2};
 
 /* The blocks that a multiprocessor holds. */
 int tilemm__sgemm_outer_room(const tilemm__sgemm_outer_t *plan, const tilemm__cuda_traits_t *traits)
@@ -396,17 +397,23 @@ double tilemm__sgemm_outer_estimate(const tilemm__sgemm_outer_t *plan,
     const double rows = (double)tilemm__min(plan->rows, args->m);
     const double columns = (double)tilemm__min(TILEMM__SGEMM_OUTER_COLUMNS * plan->lanes, args->n);
     const double turns = (double)tilemm__div_up((int64_t)rows, plan->groups);
-    const double copies = row->k * (rows / (plan->wide_a ? 4 : 1) +
-                                    (args->trans_b ? columns / (plan->wide_b ? 4 : 1) : 0));
-    const double waiting = (full <= 1 ? 1 : full + 1) *
-                           (outer_costs.depth * row->k + outer_costs.copy * copies / plan->threads +
-                            tiles * (outer_costs.tile + outer_costs.row * row->k * turns));
+    const double copies_a = row->k * rows / (plan->wide_a ? 4 : 1);
+    const double copies_b = args->trans_b ? row->k * columns / (plan->wide_b ? 4 : 1) : 0;
+    const double all_copies = tiles * copies_a + copies_b;
+    const double waiting =
+        (full <= 1 ? 1 : full + 1) *
+        (outer_costs.depth * row->k + outer_costs.copy * (copies_a + copies_b) / plan->threads +
+         tiles * (outer_costs.tile + outer_costs.row * row->k * turns));
     const double issued = 4.25 * row->k + (row->facet ? 0 : outer_costs.pieces); /* for each row */
-    const double busy = (share < 1 ? 1 : share) * plan->threads / 32 / 4 * tiles * turns * issued;
+    const double busy = (share < 1 ? 1 : share) * (plan->threads / 32 / 4 * tiles * turns * issued +
+                                                   outer_costs.copying * all_copies / 32);
+    const double first = elements_of_a_and_b(args);
     const double read = (double)plan->blocks * (tiles * rows + columns) * (double)args->k;
     const double of_c = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1);
-    const double moving =
-        sizeof(float) * (of_c + outer_costs.read * read) / (outer_costs.bytes * traits->sm_count);
+    const double again = read > first ? read - first : 0;
+    const double moving = sizeof(float) *
+                          (of_c + outer_costs.first * first + outer_costs.again * again) /
+                          (outer_costs.bytes * traits->sm_count);
     /* Each of the three hides most of the shorter ones. */
     return outer_costs.launch + sqrt(waiting * waiting + busy * busy + moving * moving);
 }

@@ -13,9 +13,11 @@ enum {
     COLUMNS = TILEMM__SGEMM_OUTER_COLUMNS,
     WARP = 32,
     WIDE = 4, /* numbers that are read at once */
-    /* Rows of a tile that a thread has, as measured on an H200: other numbers are slower. */
+    /* Rows of a tile that a thread has, more with a deeper variant, and all rows of one: measured
+     * on an H200. */
     FEW_TURNS = 8,
-    MOST_TURNS = 32,
+    MOST_TURNS = 64,
+    MOST_ROWS = 512,
     /* Up to this depth a block that goes from tile to tile gains nothing. */
     SHALLOW = 8
 };
@@ -32,7 +34,8 @@ static tilemm__sgemm_outer_t plan_of(const tilemm__sgemm_args_t *args, int varia
     const int apart = is_aligned ? 1 : threads > WARP / 2 ? WARP : threads;
     const int lanes = is_aligned ? threads : (int)tilemm__round_up(threads, apart);
     const int groups = THREADS / lanes;
-    const int64_t even = tilemm__div_up(args->m, tilemm__div_up(args->m, (int64_t)groups * turns));
+    const int64_t rows_of_turns = tilemm__min((int64_t)groups * turns, MOST_ROWS);
+    const int64_t even = tilemm__div_up(args->m, tilemm__div_up(args->m, rows_of_turns));
     const int rows = (int)tilemm__round_up(even, groups);
     tilemm__sgemm_outer_t p = {
         .args = *args,
@@ -77,7 +80,8 @@ static tilemm__sgemm_outer_t best_of(const tilemm__sgemm_args_t *args, int varia
                                      const tilemm__cuda_traits_t *traits, double *cycles)
 {
     enum { SIDES = 5 };
-    const int is_deep = tilemm__sgemm_rows[variant].k > SHALLOW;
+    const int depth = tilemm__sgemm_rows[variant].k;
+    const int most_turns = (int)tilemm__min(4 * depth, MOST_TURNS);
     const int64_t whole = tilemm__div_up(args->n, COLUMNS);
     tilemm__sgemm_outer_t best = {.blocks = 0};
     *cycles = HUGE_VAL;
@@ -86,10 +90,8 @@ static tilemm__sgemm_outer_t best_of(const tilemm__sgemm_args_t *args, int varia
         const int64_t threads = i > 0 ? THREADS >> (i - 1) : whole;
         if (threads > THREADS || (i > 0 && threads >= whole))
             continue;
-        for (int turns = FEW_TURNS; turns <= MOST_TURNS; turns *= 2)
-            for (int stays = 0; stays <= is_deep; stays++) {
-                if (turns == MOST_TURNS && (stays || !is_deep))
-                    continue;
+        for (int turns = FEW_TURNS; turns <= most_turns; turns *= 2)
+            for (int stays = 0; stays <= (depth > SHALLOW && turns < MOST_TURNS); stays++) {
                 const tilemm__sgemm_outer_t p =
                     plan_of(args, variant, (int)threads, turns, stays, traits);
                 const double now = p.blocks ? tilemm__sgemm_outer_estimate(&p, traits) : HUGE_VAL;
