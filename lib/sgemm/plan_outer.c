@@ -41,7 +41,7 @@ static tilemm__sgemm_outer_t plan_of(const tilemm__sgemm_args_t *args, int varia
         .args = *args,
         .variant = variant,
         .wide_a = !args->trans_a && whole_k && tilemm__sgemm_is_aligned_a(args),
-        .wide_b = (!args->trans_b || whole_k) && tilemm__sgemm_is_aligned_b(args),
+        .wide_b = (args->trans_b ? whole_k : args->n >= WIDE) && tilemm__sgemm_is_aligned_b(args),
         .lanes = lanes,
         .apart = apart,
         .groups = groups,

@@ -196,8 +196,8 @@ static void check_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t
               p->shared >= (size_t)(lines * tilemm__outer_pitch(row->k)) * sizeof(float),
           "%s: %zu bytes", plan->name, p->shared);
     CHECK(p->wide_a <= (!args->trans_a && args->k % 4 == 0 && tilemm__sgemm_is_aligned_a(args)) &&
-              p->wide_b <=
-                  ((!args->trans_b || args->k % 4 == 0) && tilemm__sgemm_is_aligned_b(args)),
+              p->wide_b <= ((args->trans_b ? args->k % 4 == 0 : args->n >= 4) &&
+                            tilemm__sgemm_is_aligned_b(args)),
           "%s: not aligned", plan->name);
 }
 

@@ -9,7 +9,8 @@
  * four times, side by side: memory takes longer for parts of 32 bytes whose rest comes later.
  *
  * Where B's rows run along k, its tile Ns lies in shared memory first, so that it is read as it
- * lies.
+ * lies. A block goes from tile to tile of the same columns, and copies the next tile's Ms
+ * meanwhile.
  *
  * Layout: Ms has a line for each row, of the DEPTH steps of k, Ns one for each column:
  * tilemm__outer_pitch().
@@ -63,14 +64,16 @@ static __device__ __forceinline__ void fetch_across(unsigned to, const float *__
     for (int line = threadIdx.x; line < lines; line += blockDim.x) {
         const float *at = from + line;
 #pragma unroll 4
-        for (int p = 0; p < DEPTH; p++, at += p < k ? ld : 0)
+        for (int p = 0; p < DEPTH; p++) {
             copy_async_zero<4>(to + (line * PITCH + p) * 4, at, p < k ? 4 : 0);
+            at += p + 1 < k ? ld : 0;
+        }
     }
 }
 
 /* All k of a thread's columns of B, whose rows run along n; each column is `apart` from the one
  * before, and `columns` are there. What is not there is read from elsewhere in B, and is 0: without
- * branches all reads are under way at once. `b` is the first column, or any if there is none. */
+ * branches all reads are under way at once. `b` is the first column, or B's if there is none. */
 template <int DEPTH>
 static __device__ __forceinline__ void
 read_b(float (&x)[DEPTH][COLUMNS], const float *__restrict__ b,
@@ -80,8 +83,9 @@ read_b(float (&x)[DEPTH][COLUMNS], const float *__restrict__ b,
     const int64_t ldb = problem.args.ldb;
     if (problem.wide_b && apart == 1 && columns % COLUMNS == 0) {
 #pragma unroll
-        for (int p = 0; p < DEPTH; p++, b += p < k ? ldb : 0) {
+        for (int p = 0; p < DEPTH; p++) {
             unpack(x[p], __ldg((const float4 *)b));
+            b += p + 1 < k ? ldb : 0;
 #pragma unroll
             for (int j = 0; j < COLUMNS; j++)
                 x[p][j] = p < k ? x[p][j] : 0.0f;
@@ -91,9 +95,10 @@ read_b(float (&x)[DEPTH][COLUMNS], const float *__restrict__ b,
         for (int j = 0; j < COLUMNS; j++) {
             const float *from = b + (j < columns ? j * apart : 0);
 #pragma unroll
-            for (int p = 0; p < DEPTH; p++, from += p < k ? ldb : 0) {
+            for (int p = 0; p < DEPTH; p++) {
                 const float there = __ldg(from);
                 x[p][j] = p < k ? there : 0.0f;
+                from += p + 1 < k ? ldb : 0;
             }
         }
     }

@@ -29,7 +29,7 @@ typedef struct {
     tilemm__sgemm_args_t args;
     int variant;
     int wide_a, wide_b; /* read 16 bytes at a time: along k, of which there are whole fours; B along
-                           n if it runs so */
+                           n if it runs so, of which there is a four */
     int lanes, apart, groups, rows;
     int shares, stages;
     unsigned tiles_n, per_matrix; /* tiles side by side; blocks of a matrix */
