@@ -218,7 +218,7 @@ TILEMM__LAYOUT int tilemm__resident_stages(int lines)
 
 /* ---- SGEMM by FFMA: skinny products ---------------------------------------------------------- */
 
-/* How many k of Z, which has n (1, 4, 8 or 16) columns, are in shared memory at a time. */
+/* How many k of Z, which has n (1, 2, 4, 8 or 16) columns, are in shared memory at a time. */
 TILEMM__LAYOUT int tilemm__skinny_depth(int n)
 {
     return n == 1 ? 4096 : n <= 4 ? 1024 : 512;

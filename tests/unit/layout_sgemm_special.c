@@ -289,7 +289,7 @@ int main(void)
 {
     for (int p = 4; p <= 32; p *= 2)
         check_small_batch(p);
-    for (int n = 1; n <= 16; n = n < 4 ? 4 : n * 2) {
+    for (int n = 1; n <= 16; n *= 2) {
         for (int wide = 0; wide < 2; wide++) {
             check_skinny(n, 8, wide, 0);
             check_skinny(n, 16, wide, 0);
