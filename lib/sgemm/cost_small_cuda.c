@@ -405,7 +405,8 @@ double tilemm__sgemm_outer_estimate(const tilemm__sgemm_outer_t *plan,
         (outer_costs.depth * row->k + outer_costs.copy * (copies_a + copies_b) / plan->threads +
          tiles * (outer_costs.tile + outer_costs.row * row->k * turns));
     const double issued = 4.25 * row->k + (row->facet ? 0 : outer_costs.pieces); /* for each row */
-    const double busy = (share < 1 ? 1 : share) * (plan->threads / 32 / 4 * tiles * turns * issued +
+    const double warps = plan->threads / 32.0;
+    const double busy = (share < 1 ? 1 : share) * (warps / 4 * tiles * turns * issued +
                                                    outer_costs.copying * all_copies / 32);
     const double first = elements_of_a_and_b(args);
     const double read = (double)plan->blocks * (tiles * rows + columns) * (double)args->k;
