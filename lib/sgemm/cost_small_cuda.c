@@ -367,13 +367,14 @@ double tilemm__sgemm_resident_estimate(const tilemm__sgemm_warp_t *plan, int her
 
 /* Fitted to 850 plans of 450 products on an H200, which leaves 13 %. Cycles of a launch; of a block
  * for each step of k that its variant has, of each of a thread's rows for each of these steps, of
- * each copy of a thread, and of each tile, which a wave of blocks waits for; by which a warp takes
- * longer to store a row in four pieces; of each copy of a warp; bytes that a multiprocessor moves
- * in a cycle; and how long it takes to read a number for the first time, and again, if to write one
+ * each copy of a thread, and of each tile, which a wave of blocks waits for; of a warp for each
+ * step of a row (four multiply-adds, and a quarter of a read of Ms), and by which it takes longer
+ * to store a row in four pieces; of each copy of a warp; bytes that a multiprocessor moves in a
+ * cycle; and how long it takes to read a number for the first time, and again, if to write one
  * takes 1. */
 static const struct {
-    double launch, depth, row, copy, tile, pieces, copying, bytes, first, again;
-} outer_costs = {2730, 149, 14, 32, 89, 38, 7.9, 16.1, 1.43, 0.2};
+    double launch, depth, row, copy, tile, step, pieces, copying, bytes, first, again;
+} outer_costs = {2730, 149, 14, 32, 89, 4.25, 38, 7.9, 16.1, 1.43, 0.2};
 
 /* The blocks that a multiprocessor holds. */
 int tilemm__sgemm_outer_room(const tilemm__sgemm_outer_t *plan, const tilemm__cuda_traits_t *traits)
@@ -404,7 +405,7 @@ double tilemm__sgemm_outer_estimate(const tilemm__sgemm_outer_t *plan,
         (full <= 1 ? 1 : full + 1) *
         (outer_costs.depth * row->k + outer_costs.copy * (copies_a + copies_b) / plan->threads +
          tiles * (outer_costs.tile + outer_costs.row * row->k * turns));
-    const double issued = 4.25 * row->k + (row->facet ? 0 : outer_costs.pieces); /* for each row */
+    const double issued = outer_costs.step * row->k + (row->facet ? 0 : outer_costs.pieces);
     const double warps = plan->threads / 32.0;
     const double busy = (share < 1 ? 1 : share) * (warps / 4 * tiles * turns * issued +
                                                    outer_costs.copying * all_copies / 32);

@@ -462,15 +462,19 @@ static int plan_resident(tilemm_t ctx, const tilemm__sgemm_args_t *whole,
            plan->variant >= 0;
 }
 
-/* Kernels that read operands however they are aligned have the sums of those that cannot. */
+/* Kernels that read operands however they are aligned have the sums of those that cannot; sums of
+ * outer products are the same however C is stored. */
 static void force(tilemm_t ctx, const tilemm__sgemm_cuda_plan_t *plan)
 {
     static const char unaligned[] = "sgemm_unaligned";
     const char *const name = tilemm__sgemm_rows[plan->variant].name;
+    const char *const suffix =
+        plan->method == TILEMM__SGEMM_OUTER ? strstr(name, "_aligned") : NULL;
     if (!strncmp(name, unaligned, strlen(unaligned)))
         snprintf(ctx->variant, sizeof ctx->variant, "sgemm_fused%s+", name + strlen(unaligned));
     else
-        snprintf(ctx->variant, sizeof ctx->variant, "%s+", name);
+        snprintf(ctx->variant, sizeof ctx->variant, "%.*s+",
+                 (int)(suffix ? suffix - name : (ptrdiff_t)strlen(name)), name);
 }
 
 void tilemm__cuda_keep_bits(tilemm_t ctx, const tilemm__sgemm_args_t *whole)

@@ -13,8 +13,8 @@ enum {
     COLUMNS = TILEMM__SGEMM_OUTER_COLUMNS,
     WARP = 32,
     WIDE = 4, /* numbers that are read at once */
-    /* Rows of a tile that a thread has, more with a deeper variant, and all rows of one: measured
-     * on an H200. */
+    /* The fewest and the most rows that a thread has of a tile (turns), and the most rows of a
+     * tile, as measured on an H200. */
     FEW_TURNS = 8,
     MOST_TURNS = 64,
     MOST_ROWS = 512,
@@ -34,9 +34,8 @@ static tilemm__sgemm_outer_t plan_of(const tilemm__sgemm_args_t *args, int varia
     const int apart = is_aligned ? 1 : threads > WARP / 2 ? WARP : threads;
     const int lanes = is_aligned ? threads : (int)tilemm__round_up(threads, apart);
     const int groups = THREADS / lanes;
-    const int64_t rows_of_turns = tilemm__min((int64_t)groups * turns, MOST_ROWS);
-    const int64_t even = tilemm__div_up(args->m, tilemm__div_up(args->m, rows_of_turns));
-    const int rows = (int)tilemm__round_up(even, groups);
+    const int64_t most_rows = tilemm__min((int64_t)groups * turns, MOST_ROWS);
+    const int rows = (int)tilemm__even_size(args->m, most_rows, groups);
     tilemm__sgemm_outer_t p = {
         .args = *args,
         .variant = variant,
@@ -61,7 +60,8 @@ static tilemm__sgemm_outer_t plan_of(const tilemm__sgemm_args_t *args, int varia
     int64_t shares = tiles_m;
     if (stays && columns * (double)tiles_m > room)
         shares = columns < room ? (int64_t)(room / columns) : 1;
-    shares = tilemm__div_up(tiles_m, tilemm__div_up(tiles_m, shares)); /* as even as can be */
+    int64_t each;
+    shares = tilemm__sgemm_split(tiles_m, shares, 1, &each); /* as even as can be */
     if (columns * (double)shares > (double)most || (stays && shares == tiles_m))
         return p;
     p.shares = (int)shares;
@@ -105,13 +105,14 @@ static tilemm__sgemm_outer_t best_of(const tilemm__sgemm_args_t *args, int varia
 }
 
 /* Whether a variant is for a problem: C is aligned as it says, and no shallower one has all of k.
- */
+ * Invariant sums end with a zero added, which makes +0 of -0: one step more, of zeros, does so. */
 static int is_for(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int variant)
 {
     enum { VARIANTS_OF_DEPTH = 2 };
     const int before = variant - VARIANTS_OF_DEPTH, aligned = tilemm__sgemm_is_aligned_c(args);
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
-    return args->k <= row->k && (before < FIRST || args->k > tilemm__sgemm_rows[before].k) &&
+    const int64_t steps = args->k + (limits->invariance != TILEMM_INVARIANCE_NONE);
+    return steps <= row->k && (before < FIRST || steps > tilemm__sgemm_rows[before].k) &&
            (row->facet == aligned || (aligned && *limits->variant)) &&
            tilemm__sgemm_is_allowed(limits, variant);
 }

@@ -28,7 +28,7 @@ typedef enum {
     TILEMM__SGEMM_SCALE,       /* k = 0: C = beta C */
     TILEMM__SGEMM_FFMA,        /* FP32 multiply-adds on shared tiles */
     TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
-    TILEMM__SGEMM_VECTOR,      /* the same for one row or column, of a matrix that is not large */
+    TILEMM__SGEMM_VECTOR,      /* the same for up to four rows or columns, without shared memory */
     TILEMM__SGEMM_SLICEK,      /* the same in small tiles whose k is shared out among warps */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
     TILEMM__SGEMM_OUTER,       /* the same where C is a sum of few outer products */

@@ -1,5 +1,5 @@
-/* plan_vector.c - plans of SGEMM of a matrix and up to four vectors where the matrix is not large:
- * how many threads share a row of it.
+/* plan_vector.c - plans of SGEMM of a matrix and up to four vectors without shared memory: how many
+ * threads share a row of the matrix.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "candidates_cuda.h"

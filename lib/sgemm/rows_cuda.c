@@ -28,7 +28,7 @@
 #define SLICEK(row, trans_a, trans_b, rows, columns, blocks)                                       \
     ROW(#row, rows, 32 * (columns), TILEMM__SGEMM_SLICEK_STEP, 32 * TILEMM__SGEMM_SLICEK_WARPS,    \
         blocks, 0, 0, 0)
-/* n: a thread's columns. k: all. */
+/* n: a thread's columns. k: the most. */
 #define OUTER(row, depth, aligned, blocks)                                                         \
     ROW(#row, 1, TILEMM__SGEMM_OUTER_COLUMNS, depth, TILEMM__SGEMM_OUTER_THREADS, blocks, 0, 0,    \
         aligned)

@@ -196,7 +196,8 @@ static const char *const kernels[] = {"sgemm_invariant_sm90_128x128",
                                       "sgemm_team_sm90_32x8",
                                       "sgemm_team_sm90_16x8",
                                       "sgemm_resident_sm90_32x8",
-                                      "sgemm_resident_sm90_16x8"};
+                                      "sgemm_resident_sm90_16x8",
+                                      "sgemm_outer_sm80"};
 
 /* k of a team: of FP16 planes, with one round of steps or several; of BF16 planes. */
 static int64_t team_k(rng_t *rng, int i)
@@ -225,18 +226,23 @@ static void try_kernels(rng_t *rng)
         const int has_both = strstr(name, "_warp_") != NULL;
         const int is_team = strstr(name, "_team_") != NULL; /* long ones */
         const int is_resident = strstr(name, "_resident_") != NULL;
+        const int is_outer =
+            strstr(name, "_outer_") != NULL; /* up to one step less than they have */
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
-        for (int i = 0; i < (test_quick() ? 2 : 8) * (has_both || is_resident ? 2 : 1); i++) {
+        for (int i = 0; i < (test_quick() ? 2 : 8) * (has_both || is_resident || is_outer ? 2 : 1);
+             i++) {
             const int half = has_half || (has_both && i / 2 % 2);
             const int is_long = rng_range(rng, 0, 3) == 0; /* more than one part of k */
             const int64_t most = is_team ? 60 : test_quick() ? 150 : 300;
             const int64_t k = is_team       ? team_k(rng, i)
                               : is_resident ? resident_k(rng, i + t)
-                              : half        ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
-                              : is_long     ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
-                                            : rng_range(rng, 64, 255);
+                              : is_outer
+                                  ? i % 4 == 1 ? rng_range(rng, 1, 2) * 8 : rng_range(rng, 1, 23)
+                              : half    ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
+                              : is_long ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
+                                        : rng_range(rng, 64, 255);
             const int64_t vectors = rng_range(rng, 1, k < 5000 ? 8 : 2);
             const int64_t line = rng_range(rng, 1, k < 5000 ? 2000 : 300);
             const int64_t size[] = {!is_resident ? rng_range(rng, 1, most)

@@ -169,107 +169,75 @@ static tilemm_t forced_context(const char *variant)
 /* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; skinny
  * products with many rows to a block, which need a longer k; and tensor cores, of
  * operands that are not aligned from copies or as they are, where the largest tile that needs
- * copies has room to store from up to k = 64. Sums of few outer products need a k that they have.
- */
+ * copies has room to store from up to k = 64. */
+static const char *const rare[] = {
+    "sgemm_fitted_sm80_4x4",         "sgemm_fitted_sm80_8x8",
+    "sgemm_skinny_sm75_1024x1",      "sgemm_skinny_sm75_1024x2",
+    "sgemm_skinny_sm75_1024x4",      "sgemm_skinny_sm75_256x1",
+    "sgemm_skinny_sm75_256x2",       "sgemm_skinny_sm75_256x4",
+    "sgemm_skinny_sm75_128x2",       "sgemm_skinny_sm75_64x1",
+    "sgemm_fused_sm90_64x128x32",    "sgemm_fused_sm90_32x256x32",
+    "sgemm_fused_sm90_64x64x32",     "sgemm_fused_sm90_128x64x32",
+    "sgemm_fused_sm90_128x128x32",   "sgemm_unaligned_sm90_64x64",
+    "sgemm_unaligned_sm90_128x64",   "sgemm_unaligned_sm90_128x128",
+    "sgemm_short_sm80_128x128",      "sgemm_short_sm80_64x128",
+    "sgemm_short_sm80_128x64",       "sgemm_short_sm80_128x32",
+    "sgemm_short_sm80_32x64",        "sgemm_short_sm80_16x256",
+    "sgemm_short_sm80_4x256",        "sgemm_short_sm80_32x32",
+    "sgemm_short_sm80_16x64",        "sgemm_short_sm80_4x64",
+    "sgemm_short_tf32_sm80_128",     "sgemm_short_tf32_sm80_64",
+    "sgemm_short_tf32_sm80_32",      "sgemm_tf32_sm90_64x128x32_pair",
+    "sgemm_tf32_sm90_128x64x32_p",   "sgemm_tf32_sm90_128x192x32_nt",
+    "sgemm_tf32_sm90_192x128x32_nn", "sgemm_tf32_sm90_128x128x32_nt",
+    "sgemm_tf32_sm90_64x256x32_nt",  "sgemm_vector_sm75_8_k",
+    "sgemm_vector_sm75_32_k",        "sgemm_vector_sm75_256_k",
+    "sgemm_vector_sm75_8_m",         "sgemm_vector_sm75_32_m",
+    "sgemm_vector_sm75_128_m",       "sgemm_vector_sm75_512_m_aligned",
+    "sgemm_vector_sm75_32x2_k",      "sgemm_vector_sm75_32x4_k",
+    "sgemm_vector_sm75_256x2_k",     "sgemm_vector_sm75_8x4_m",
+    "sgemm_vector_sm75_32x2_m",      "sgemm_vector_sm75_128x4_m",
+    "sgemm_slicek_sm80_32x32",       "sgemm_slicek_sm80_16x32",
+    "sgemm_slicek_sm80_8x32",        "sgemm_slicek_sm80_4x32",
+    "sgemm_slicek_sm80_32x64",       "sgemm_slicek_sm80_16x64",
+    "sgemm_slicek_sm80_8x64",
+};
+
 static void rare_kernels(rng_t *rng)
 {
-    static const char *const variants[] = {"sgemm_fitted_sm80_4x4",
-                                           "sgemm_fitted_sm80_8x8",
-                                           "sgemm_skinny_sm75_1024x1",
-                                           "sgemm_skinny_sm75_1024x2",
-                                           "sgemm_skinny_sm75_1024x4",
-                                           "sgemm_skinny_sm75_256x1",
-                                           "sgemm_skinny_sm75_256x2",
-                                           "sgemm_skinny_sm75_256x4",
-                                           "sgemm_skinny_sm75_128x2",
-                                           "sgemm_skinny_sm75_64x1",
-                                           "sgemm_fused_sm90_64x128x32",
-                                           "sgemm_fused_sm90_32x256x32",
-                                           "sgemm_fused_sm90_64x64x32",
-                                           "sgemm_fused_sm90_128x64x32",
-                                           "sgemm_fused_sm90_128x128x32",
-                                           "sgemm_unaligned_sm90_64x64",
-                                           "sgemm_unaligned_sm90_128x64",
-                                           "sgemm_unaligned_sm90_128x128",
-                                           "sgemm_short_sm80_128x128",
-                                           "sgemm_short_sm80_64x128",
-                                           "sgemm_short_sm80_128x64",
-                                           "sgemm_short_sm80_128x32",
-                                           "sgemm_short_sm80_32x64",
-                                           "sgemm_short_sm80_16x256",
-                                           "sgemm_short_sm80_4x256",
-                                           "sgemm_short_sm80_32x32",
-                                           "sgemm_short_sm80_16x64",
-                                           "sgemm_short_sm80_4x64",
-                                           "sgemm_short_tf32_sm80_128",
-                                           "sgemm_short_tf32_sm80_64",
-                                           "sgemm_short_tf32_sm80_32",
-                                           "sgemm_tf32_sm90_64x128x32_pair",
-                                           "sgemm_tf32_sm90_128x64x32_p",
-                                           "sgemm_tf32_sm90_128x192x32_nt",
-                                           "sgemm_tf32_sm90_192x128x32_nn",
-                                           "sgemm_tf32_sm90_128x128x32_nt",
-                                           "sgemm_tf32_sm90_64x256x32_nt",
-                                           "sgemm_vector_sm75_8_k",
-                                           "sgemm_vector_sm75_32_k",
-                                           "sgemm_vector_sm75_256_k",
-                                           "sgemm_vector_sm75_8_m",
-                                           "sgemm_vector_sm75_32_m",
-                                           "sgemm_vector_sm75_128_m",
-                                           "sgemm_vector_sm75_512_m_aligned",
-                                           "sgemm_vector_sm75_32x2_k",
-                                           "sgemm_vector_sm75_32x4_k",
-                                           "sgemm_vector_sm75_256x2_k",
-                                           "sgemm_vector_sm75_8x4_m",
-                                           "sgemm_vector_sm75_32x2_m",
-                                           "sgemm_vector_sm75_128x4_m",
-                                           "sgemm_slicek_sm80_32x32",
-                                           "sgemm_slicek_sm80_16x32",
-                                           "sgemm_slicek_sm80_8x32",
-                                           "sgemm_slicek_sm80_4x32",
-                                           "sgemm_slicek_sm80_32x64",
-                                           "sgemm_slicek_sm80_16x64",
-                                           "sgemm_slicek_sm80_8x64",
-                                           "sgemm_outer_sm80_4",
-                                           "sgemm_outer_sm80_8",
-                                           "sgemm_outer_sm80_16",
-                                           "sgemm_outer_sm80_24"};
-    for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
-        tilemm_t ctx = forced_context(variants[v]);
+    for (int v = 0; v < (int)(sizeof rare / sizeof *rare); v++) {
+        tilemm_t ctx = forced_context(rare[v]);
         /* Its blocks add up C', which they store by columns. */
-        const int adds_columns = strstr(variants[v], "fused_sm90_64x128") != NULL ||
-                                 strstr(variants[v], "fused_sm90_32x256") != NULL;
+        const int adds_columns = strstr(rare[v], "fused_sm90_64x128") != NULL ||
+                                 strstr(rare[v], "fused_sm90_32x256") != NULL;
         int taken = 0, clusters = 0;
         for (int i = 0; i < (test_quick() ? 16 : 60); i++) {
-            const int is_fitted = strstr(variants[v], "fitted") != NULL;
-            const int is_skinny = strstr(variants[v], "skinny") != NULL;
-            int is_large = 0;
-            const int is_outer = strstr(variants[v], "outer") != NULL;
+            const int is_fitted = strstr(rare[v], "fitted") != NULL;
+            const int is_skinny = strstr(rare[v], "skinny") != NULL;
             gemm_t g = random_gemm(rng, is_fitted ? 150 : 300);
             if (is_skinny) { /* few columns, or few rows */
-                *(i % 2 ? &g.m : &g.n) = strstr(variants[v], "x1")   ? 1
-                                         : strstr(variants[v], "x2") ? 2
-                                                                     : rng_range(rng, 3, 4);
+                *(i % 2 ? &g.m : &g.n) = strstr(rare[v], "x1")   ? 1
+                                         : strstr(rare[v], "x2") ? 2
+                                                                 : rng_range(rng, 3, 4);
                 g.k += 256;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             }
-            const int is_slicek = strstr(variants[v], "slicek") != NULL;
-            const int is_short = is_slicek || strstr(variants[v], "short") != NULL;
-            const int is_vector = strstr(variants[v], "vector") != NULL;
+            const int is_slicek = strstr(rare[v], "slicek") != NULL;
+            const int is_short = is_slicek || strstr(rare[v], "short") != NULL;
+            const int is_vector = strstr(rare[v], "vector") != NULL;
             /* Of several tiles, which the copy engine may store. */
-            const int has_tiles = strstr(variants[v], "tf32_sm90") != NULL && i % 4 == 1;
+            const int has_tiles = strstr(rare[v], "tf32_sm90") != NULL && i % 4 == 1;
             const int aligned = (is_vector && i % 4 > 1) || has_tiles;
             if (is_vector) {
-                const int columns = strstr(variants[v], "x2_")   ? 2
-                                    : strstr(variants[v], "x4_") ? rng_range(rng, 3, 4)
-                                                                 : 1;
+                const int columns = strstr(rare[v], "x2_")   ? 2
+                                    : strstr(rare[v], "x4_") ? rng_range(rng, 3, 4)
+                                                             : 1;
                 *(i % 2 ? &g.m : &g.n) = columns;
                 if (i % 4 == 3) { /* clusters */
                     g.n = rng_range(rng, columns, 100);
                     g.k += rng_range(rng, 3000, 12000);
                 }
                 if (columns > 1 && i % 4 == 2) { /* the matrix lies as the kernel reads it */
-                    const int along_k = variants[v][strlen(variants[v]) - 1] == 'k';
+                    const int along_k = rare[v][strlen(rare[v]) - 1] == 'k';
                     g.layout = TILEMM_ROW_MAJOR;
                     g.transa = along_k ? TILEMM_NO_TRANS : TILEMM_TRANS;
                     g.transb = TILEMM_TRANS;
@@ -281,21 +249,12 @@ static void rare_kernels(rng_t *rng)
                     g.lda = tilemm__round_up(g.lda, 4);
                     g.ldb = tilemm__round_up(g.ldb, 4);
                 }
-            } else if (is_outer) {
-                is_large = i % 16 == 7;
-                if (is_large) { /* so many tiles that a block goes from one to the next */
-                    *(g.layout == TILEMM_ROW_MAJOR ? &g.m : &g.n) = 300000;
-                    *(g.layout == TILEMM_ROW_MAJOR ? &g.n : &g.m) = rng_range(rng, 5, 12);
-                }
-                g.k = rng_range(rng, 1, atoi(strstr(variants[v], "sm80_") + 5));
-                g.k = i % 3 ? g.k : tilemm__round_up(g.k, 4);
-                gemm_set_ld(&g, i % 3, i % 4, i % 5);
             } else if (!is_fitted && !is_skinny && i % 2) {
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
             if (has_tiles) {
-                const char *const name = variants[v];
+                const char *const name = rare[v];
                 g.m = rng_range(rng, 40, 150) * 4;
                 g.n = rng_range(rng, 40, 150) * 4;
                 g.k = rng_range(rng, 8, 100) * 4;
@@ -321,18 +280,55 @@ static void rare_kernels(rng_t *rng)
                 g.k = rng_range(rng, 224, 296);
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
-            const tilemm_math_t math = strstr(variants[v], "tf32")
-                                           ? TILEMM_MATH_TF32
-                                           : modes[is_fitted || is_skinny ||
-                                                   ((is_short || is_vector || is_outer) && i % 4)];
+            const tilemm_math_t math =
+                strstr(rare[v], "tf32")
+                    ? TILEMM_MATH_TF32
+                    : modes[is_fitted || is_skinny || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
-            run(ctx, &g, math, aligned || may_be_cluster || is_large ? 1 : rng_range(rng, 1, 4),
-                i % 5 == 4, aligned ? 0 : ANYWHERE, rng);
-            taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
+            run(ctx, &g, math, aligned || may_be_cluster ? 1 : rng_range(rng, 1, 4), i % 5 == 4,
+                aligned ? 0 : ANYWHERE, rng);
+            taken += !strncmp(tilemm_last_kernel(ctx), rare[v], strlen(rare[v]));
             clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;
         }
-        CHECK(!taken || !adds_columns || clusters > 0, "%s: no cluster", variants[v]);
-        CHECK(taken > 0 || strstr(variants[v], "sm75") == NULL, "%s: never taken", variants[v]);
+        CHECK(!taken || !adds_columns || clusters > 0, "%s: no cluster", rare[v]);
+        CHECK(taken > 0 || strstr(rare[v], "sm75") == NULL, "%s: never taken", rare[v]);
+        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    }
+}
+
+/* Sums of few outer products, by each depth: aligned and not, in few tiles, and in so many below
+ * each other, side by side and in batches that blocks go from tile to tile. */
+static void outer_products(rng_t *rng)
+{
+    static const int depths[] = {0, 4, 8, 16, 24};
+    enum { DEPTHS = sizeof depths / sizeof *depths };
+    for (int d = 1; d < DEPTHS; d++) {
+        char name[40];
+        snprintf(name, sizeof name, "sgemm_outer_sm80_%d", depths[d]);
+        tilemm_t ctx = forced_context(name);
+        int meant = 0, taken = 0, aligned = 0;
+        for (int i = 0; i < (test_quick() ? 16 : 64); i++) {
+            const int is_tall = i % 16 == 7, is_wide = i % 16 == 15, is_whole = i % 4 == 1;
+            const int unit = is_whole ? 4 : 1, gap = is_whole ? 0 : ANYWHERE;
+            const int64_t rows = is_tall ? 300000 : rng_range(rng, is_wide ? 700 : 1, 800);
+            const int64_t columns = is_tall   ? rng_range(rng, 5, 12)
+                                    : is_wide ? rng_range(rng, 1025, 1200)
+                                              : rng_range(rng, 1, 300);
+            const int64_t batch = is_whole || is_tall ? 1 : is_wide ? 4 : rng_range(rng, 1, 4);
+            const tilemm_math_t math = modes[i % MODES];
+            gemm_t g = random_gemm(rng, 300);
+            *(g.layout == TILEMM_ROW_MAJOR ? &g.m : &g.n) = tilemm__round_up(rows, unit);
+            *(g.layout == TILEMM_ROW_MAJOR ? &g.n : &g.m) = tilemm__round_up(columns, unit);
+            g.k = tilemm__round_up(rng_range(rng, depths[d - 1] + 1, depths[d]), i % 3 ? unit : 4);
+            gemm_set_ld(&g, i % 3 * unit, i % 4 * unit, i % 5 * unit);
+            tilemm_set_math(ctx, math);
+            run(ctx, &g, math, batch, i % 5 == 4 && !is_whole, gap, rng);
+            meant += g.alpha != 0;
+            taken += !strncmp(tilemm_last_kernel(ctx), name, strlen(name));
+            aligned += strstr(tilemm_last_kernel(ctx), "_aligned") != NULL;
+        }
+        CHECK(taken == 0 || (2 * taken > meant && aligned > 0),
+              "%s: taken %d times of %d, %d aligned", name, taken, meant, aligned);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
 }
@@ -397,6 +393,7 @@ int main(void)
     }
     if (TEST_BACKEND == TILEMM_BACKEND_CUDA) {
         rare_kernels(&rng);
+        outer_products(&rng);
         packed_batches(&rng);
     }
     free_operands();

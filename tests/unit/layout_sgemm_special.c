@@ -148,7 +148,7 @@ static void check_warp(int lines, int along_k)
 }
 
 /* Outer products: elements have places of their own; lanes that read the same k of up to eight rows
- * of Ms, or of 32 columns of Ns, are free of conflicts, and so are copies of 16 bytes. */
+ * of Ms, or of 32 neighbouring columns of Ns, are free of conflicts. */
 static void check_outer(int depth)
 {
     enum { LINES = 32, MOST = LINES * 32 };
@@ -159,6 +159,8 @@ static void check_outer(int depth)
     memset(seen, 0, sizeof seen);
     for (int line = 0; line < LINES; line++)
         mark(seen, LINES * (unsigned)pitch, (unsigned)(line * pitch), depth);
+    for (int x = 0; x < LINES * pitch; x++)
+        CHECK(seen[x] == (x % pitch < depth), "word %d: %d", x, seen[x]);
     for (int k = 0; k < depth; k += 4)
         for (int lanes = 4; lanes <= 32; lanes *= 2) { /* to a row of Ms */
             for (int lane = 0; lane < 32; lane++)

@@ -266,6 +266,8 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
                              plan->method == TILEMM__SGEMM_OUTER;
         CHECK((is_tile || is_short || is_small) && plan->workspace == 0, "%s, invariant: %s",
               limits->cuda->name, plan->name);
+        CHECK(plan->method != TILEMM__SGEMM_OUTER || args->k < row->k,
+              "%s, invariant: no zero is added to %lld products", plan->name, (long long)args->k);
         return;
     }
     if (cc == 90 && !strict) {
@@ -426,6 +428,14 @@ static void check_strip(const tilemm__sgemm_args_t *whole, const tilemm__limits_
           (long long)whole->k, plan.name, limits->variant);
 }
 
+/* Sums of outer products are the same however C is stored. */
+static void forget_alignment_of_c(tilemm__sgemm_cuda_plan_t *plan)
+{
+    char *const suffix = strstr(plan->name, "_aligned");
+    if (plan->method == TILEMM__SGEMM_OUTER && suffix)
+        *suffix = 0;
+}
+
 /* A product whose operands are copied to where rows lie without gaps: asked for by its name and a
  * '+', a kernel that does not divide k is taken again, and does not either. Skinny and vector
  * kernels may need rows that are aligned. Returns whether there was anything to ask for. */
@@ -441,20 +451,24 @@ static int check_staged(void)
     args.a = args.b = args.c = NULL;
     args.lda += pick(5);
     args.ldb += pick(5);
+    args.ldc += pick(5);
     tilemm__plan_sgemm_cuda(&args, &limits, &plan);
     if (plan.variant < 0 || strchr(plan.name, '+') || plan.method == TILEMM__SGEMM_SKINNY ||
         plan.method == TILEMM__SGEMM_VECTOR)
         return 0;
-    snprintf(name, sizeof(name), "%s+", tilemm__sgemm_rows[plan.variant].name);
+    forget_alignment_of_c(&plan);
+    snprintf(name, sizeof(name), "%.*s+", (int)sizeof(name) - 2, plan.name);
     limits.variant = name;
     args.lda = args.trans_a ? args.m : args.k;
     args.ldb = args.trans_b ? args.k : args.n;
+    args.ldc = args.n;
     tilemm__plan_sgemm_cuda(&args, &limits, &staged);
     /* Tensor cores have rows that are not aligned copied once more, up to a limit. */
     const double copies = tilemm__sgemm_copies_bytes(&args);
     char *const aligned = strstr(staged.name, "+aligned");
     if (aligned && copies > 0)
         *aligned = 0;
+    forget_alignment_of_c(&staged);
     CHECK(!strcmp(plan.name, staged.name) || (plan.method == TILEMM__SGEMM_FUSED && copies > 0),
           "%lld x %lld x %lld: %s, staged %s", (long long)args.m, (long long)args.n,
           (long long)args.k, plan.name, staged.name);

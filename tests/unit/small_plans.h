@@ -169,10 +169,13 @@ static void check_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
     const int64_t tiles_m = tilemm__div_up(args->m, p->rows);
     const int64_t matrix = (int64_t)p->tiles_n * p->shares;
+    CHECK(p->args.m == args->m && p->args.n == args->n && p->args.k == args->k &&
+              p->args.lda == args->lda && p->args.ldb == args->ldb && p->args.ldc == args->ldc,
+          "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
     CHECK(args->k <= row->k && row->facet <= tilemm__sgemm_is_aligned_c(args), "%s: k is %lld",
           plan->name, (long long)args->k);
     CHECK(p->lanes >= 1 && p->lanes * p->groups <= (int)p->threads && p->threads % 32 == 0 &&
-              p->threads <= 256 && p->rows % p->groups == 0,
+              p->threads <= 256 && p->rows % p->groups == 0 && p->rows <= 512,
           "%s: %d x %d of %u threads", plan->name, p->groups, p->lanes, p->threads);
     CHECK(row->facet ? p->apart == 1 : p->apart <= 32 && p->lanes % p->apart == 0,
           "%s: %d lanes, %d apart", plan->name, p->lanes, p->apart);

@@ -9,17 +9,18 @@
  * four times, side by side: memory takes longer for parts of 32 bytes whose rest comes later.
  *
  * Where B's rows run along k, its tile Ns lies in shared memory first, so that it is read as it
- * lies. A block goes from tile to tile of the same columns, and copies the next tile's Ms
+ * lies. A block may go from tile to tile of the same columns, and copies the next tile's Ms
  * meanwhile.
  *
  * Layout: Ms has a line for each row, of the DEPTH steps of k, Ns one for each column:
- * tilemm__outer_pitch().
+ * tilemm__outer_pitch(). Ms is read without bank conflicts, Ns where a thread's columns are apart;
+ * what fills both, once for each tile, has some.
  *
  * Padding: zeros for k that are not there, in both operands. Rows and columns that are not there
  * are not stored.
  *
  * Assumes: compute capability 8.0 or more; what the host promises in tilemm__sgemm_outer_t.
- * Accuracy: one chain of multiply-adds over k. */
+ * Accuracy: one chain of multiply-adds over k, and a zero where k is less than DEPTH. */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/copy_async.cuh"

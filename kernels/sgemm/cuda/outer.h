@@ -19,12 +19,12 @@ enum {
     TILEMM__SGEMM_OUTER_COLUMNS = 4    /* of a thread */
 };
 
-/* A tile of C has `rows` rows, and COLUMNS columns for each of `lanes` threads, neighbours in an
- * _aligned variant. Otherwise they are `apart`, and so are those of all of as many threads, which
- * so have COLUMNS * apart neighbours; lanes is a multiple of that. `groups` groups of lanes take
- * turns at the rows. Of the tiles below each other `shares` blocks take turns, each with `stages`
- * of them (1, 2) in shared memory at a time. k is at most the variant's depth; m, n and the number
- * of blocks are below 2^30. */
+/* A tile of C has `rows` rows, and COLUMNS columns for each of `lanes` threads: neighbours in an
+ * _aligned variant. Otherwise threads form strips of `apart`, of which lanes is a multiple; a strip
+ * has COLUMNS * apart neighbouring columns, and a thread every `apart`-th of them. `groups` groups
+ * of lanes take turns at the rows. Of the tiles below each other `shares` blocks take turns, each
+ * with `stages` of them (1, 2) in shared memory at a time. k is at most the variant's depth; m, n
+ * and the number of blocks are at most 2^30. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int variant;

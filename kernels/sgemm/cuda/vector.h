@@ -1,5 +1,5 @@
 /* vector.h - SGEMM of a matrix and up to four vectors by FP32 multiply-adds, where the matrix is
- * not large: the struct that the kernels take, and the launcher. Needs no CUDA header.
+ * mostly not large: the struct that the kernels take, and the launcher. Needs no CUDA header.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_VECTOR_H
