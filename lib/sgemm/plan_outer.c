@@ -90,8 +90,9 @@ static tilemm__sgemm_outer_t best_of(const tilemm__sgemm_args_t *args, int varia
         const int64_t threads = i > 0 ? THREADS >> (i - 1) : whole;
         if (threads > THREADS || (i > 0 && threads >= whole))
             continue;
-        for (int turns = FEW_TURNS; turns <= most_turns; turns *= 2)
-            for (int stays = 0; stays <= (depth > SHALLOW && turns < MOST_TURNS); stays++) {
+        for (int turns = FEW_TURNS; turns <= most_turns; turns *= 2) {
+            const int ways = depth > SHALLOW && turns < MOST_TURNS ? 2 : 1;
+            for (int stays = 0; stays < ways; stays++) {
                 const tilemm__sgemm_outer_t p =
                     plan_of(args, variant, (int)threads, turns, stays, traits);
                 const double now = p.blocks ? tilemm__sgemm_outer_estimate(&p, traits) : HUGE_VAL;
@@ -100,6 +101,7 @@ static tilemm__sgemm_outer_t best_of(const tilemm__sgemm_args_t *args, int varia
                 *cycles = now;
                 best = p;
             }
+        }
     }
     return best;
 }

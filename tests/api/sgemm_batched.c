@@ -322,7 +322,7 @@ static void outer_products(rng_t *rng)
             g.k = tilemm__round_up(rng_range(rng, depths[d - 1] + 1, depths[d]), i % 3 ? unit : 4);
             gemm_set_ld(&g, i % 3 * unit, i % 4 * unit, i % 5 * unit);
             tilemm_set_math(ctx, math);
-            run(ctx, &g, math, batch, i % 5 == 4 && !is_whole, gap, rng);
+            run(ctx, &g, math, batch, i % 5 == 4 && unit == 1, gap, rng);
             meant += g.alpha != 0;
             taken += !strncmp(tilemm_last_kernel(ctx), name, strlen(name));
             aligned += strstr(tilemm_last_kernel(ctx), "_aligned") != NULL;
