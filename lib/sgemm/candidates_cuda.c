@@ -32,8 +32,7 @@ void tilemm__sgemm_keep_better(const tilemm__sgemm_args_t *args, const tilemm__l
                                tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best)
 {
     now.cycles = tilemm__sgemm_cuda_estimate(&now, args, limits->cuda);
-    if (best->variant < 0 || now.cycles < best->cycles)
-        *best = now;
+    tilemm__sgemm_keep(&now, best);
 }
 
 size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,

@@ -39,7 +39,14 @@ int64_t tilemm__sgemm_split(int64_t k, int64_t splits, int64_t unit, int64_t *k_
  * the numbers that give each multiprocessor 1, 2, 3 ... tiles. */
 int64_t tilemm__sgemm_try_splits(int i, double count, const tilemm__cuda_traits_t *traits);
 
-/* Estimate the cycles of `now`, which becomes the best if it takes fewer. */
+/* `now` becomes the best if it takes fewer cycles. */
+static inline void tilemm__sgemm_keep(const tilemm__sgemm_trial_t *now, tilemm__sgemm_trial_t *best)
+{
+    if (best->variant < 0 || now->cycles < best->cycles)
+        *best = *now;
+}
+
+/* The same with the cycles that are estimated. */
 void tilemm__sgemm_keep_better(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best);
 

@@ -184,10 +184,8 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
         slicek_costs.wait + later +
         steps * (slicek_costs.step + slicek_costs.step_element * elements) +
         (plan->splits > 1 ? slicek_costs.meeting + slicek_costs.cluster * plan->splits : 0);
-    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
-    with_shared.shared = (int)plan->shared;
-    const double resident =
-        resident_of_clusters(tilemm__sgemm_resident_blocks(&with_shared, traits), plan->splits);
+    const double resident = resident_of_clusters(
+        tilemm__sgemm_resident_plan(row, row->threads, plan->shared, traits), plan->splits);
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);
     const double last = whole(share - waves * resident + 1 - 1e-9);
@@ -379,11 +377,8 @@ static const struct {
 /* The blocks that a multiprocessor holds. */
 int tilemm__sgemm_outer_room(const tilemm__sgemm_outer_t *plan, const tilemm__cuda_traits_t *traits)
 {
-    tilemm__sgemm_row_t block = tilemm__sgemm_rows[plan->variant]; /* as large as this one's */
-    block.shared = (int)plan->shared;
-    block.blocks = block.blocks * block.threads / (int)plan->threads;
-    block.threads = (int)plan->threads;
-    return tilemm__sgemm_resident_blocks(&block, traits);
+    return tilemm__sgemm_resident_plan(&tilemm__sgemm_rows[plan->variant], (int)plan->threads,
+                                       plan->shared, traits);
 }
 
 double tilemm__sgemm_outer_estimate(const tilemm__sgemm_outer_t *plan,
@@ -447,9 +442,7 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
     const double item =
         rows * columns * (TILEMM__SHORT_STORE + short_scatter * (apart - 1) / (SECTOR - 1));
     const double step = TILEMM__SHORT_COPY * row->k * copies;
-    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
-    with_shared.shared = (int)plan->shared;
-    const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
+    const double resident = tilemm__sgemm_resident_plan(row, row->threads, plan->shared, traits);
     const double slower = FFMA_RATE / ffma_rate(traits->cc);
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);

@@ -157,8 +157,8 @@ void tilemm__sgemm_try_fitted(const tilemm__sgemm_args_t *args, const tilemm__li
         if (!tilemm__sgemm_is_allowed(limits, v))
             continue;
         best_of(args, v, limits->cuda, &now.cycles);
-        if (now.cycles < HUGE_VAL && (best->variant < 0 || now.cycles < best->cycles))
-            *best = now;
+        if (now.cycles < HUGE_VAL)
+            tilemm__sgemm_keep(&now, best);
     }
 }
 

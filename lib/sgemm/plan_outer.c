@@ -126,9 +126,8 @@ void tilemm__sgemm_try_outer(const tilemm__sgemm_args_t *args, const tilemm__lim
         return;
     for (int v = FIRST; v < END; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
-        if (is_for(args, limits, v) && best_of(args, v, limits->cuda, &now.cycles).blocks &&
-            (best->variant < 0 || now.cycles < best->cycles))
-            *best = now;
+        if (is_for(args, limits, v) && best_of(args, v, limits->cuda, &now.cycles).blocks)
+            tilemm__sgemm_keep(&now, best);
     }
 }
 

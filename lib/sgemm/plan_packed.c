@@ -71,12 +71,8 @@ static tilemm__sgemm_packed_t plan_of(const tilemm__sgemm_args_t *args, int vari
     };
     if (p.threads <= (unsigned)row->threads && p.shared <= traits->shared_per_block) {
         const int64_t all = tilemm__div_up(args->batch_count, together); /* what is left is one */
-        tilemm__sgemm_row_t block = *row; /* as large as this one's groups */
-        block.threads = (int)p.threads;
-        block.shared = (int)p.shared;
-        block.blocks = row->threads / block.threads;
-        p.blocks = (unsigned)tilemm__min(all, (int64_t)traits->sm_count *
-                                                  tilemm__sgemm_resident_blocks(&block, traits));
+        const int room = tilemm__sgemm_resident_plan(row, (int)p.threads, p.shared, traits);
+        p.blocks = (unsigned)tilemm__min(all, (int64_t)traits->sm_count * room);
     }
     return p;
 }
@@ -94,9 +90,8 @@ void tilemm__sgemm_try_packed(const tilemm__sgemm_args_t *args, const tilemm__li
             .k_split = args->k,
             .cycles = p.blocks ? tilemm__sgemm_packed_estimate(&p, limits->cuda) : 0,
         };
-        if (p.blocks && tilemm__sgemm_is_allowed(limits, v) &&
-            (best->variant < 0 || now.cycles < best->cycles))
-            *best = now;
+        if (p.blocks && tilemm__sgemm_is_allowed(limits, v))
+            tilemm__sgemm_keep(&now, best);
     }
 }
 

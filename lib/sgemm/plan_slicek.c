@@ -112,9 +112,8 @@ void tilemm__sgemm_try_slicek(const tilemm__sgemm_args_t *args, const tilemm__li
         return;
     for (int v = FIRST; v < END; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
-        if (tilemm__sgemm_is_allowed(limits, v) && best_of(args, v, limits, &now.cycles).blocks &&
-            (best->variant < 0 || now.cycles < best->cycles))
-            *best = now;
+        if (tilemm__sgemm_is_allowed(limits, v) && best_of(args, v, limits, &now.cycles).blocks)
+            tilemm__sgemm_keep(&now, best);
     }
 }
 

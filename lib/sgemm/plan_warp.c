@@ -130,8 +130,7 @@ void tilemm__sgemm_try_warp(const tilemm__sgemm_args_t *args, const tilemm__limi
         if (!tilemm__sgemm_is_allowed(limits, v) || !best_of(args, v, limits, &now.cycles).blocks)
             continue;
         now.cycles *= worth;
-        if (best->variant < 0 || now.cycles < best->cycles)
-            *best = now;
+        tilemm__sgemm_keep(&now, best);
     }
 }
 

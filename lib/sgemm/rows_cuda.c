@@ -108,6 +108,16 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
     return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
 }
 
+int tilemm__sgemm_resident_plan(const tilemm__sgemm_row_t *row, int threads, size_t shared,
+                                const tilemm__cuda_traits_t *traits)
+{
+    tilemm__sgemm_row_t block = *row;
+    block.threads = threads;
+    block.shared = (int)shared;
+    block.blocks = row->blocks * row->threads / threads;
+    return tilemm__sgemm_resident_blocks(&block, traits);
+}
+
 int tilemm__sgemm_is_tf32(int variant)
 {
     return variant >= TF32_FIRST && variant < REST_FIRST;

@@ -26,6 +26,9 @@ extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS]
 /* Blocks of a row that a multiprocessor holds. */
 int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
                                   const tilemm__cuda_traits_t *traits);
+/* The same with a plan's own threads, fewer than the row's, and bytes of shared memory. */
+int tilemm__sgemm_resident_plan(const tilemm__sgemm_row_t *row, int threads, size_t shared,
+                                const tilemm__cuda_traits_t *traits);
 
 /* How a fused kernel walks C: rows and columns of clusters of tiles; of C' if `transposed`. */
 typedef struct {

@@ -218,6 +218,12 @@ static int64_t resident_k(rng_t *rng, int i)
                         : rng_range(rng, MOST_K_OF_HALF + 1, MOST_K_OF_HALF + 5000);
 }
 
+/* k of sums of outer products, up to one step less than they have; often a variant's depth. */
+static int64_t outer_k(rng_t *rng, int i)
+{
+    return i % 4 == 1 ? rng_range(rng, 1, 2) * 8 : rng_range(rng, 1, 23);
+}
+
 static void try_kernels(rng_t *rng)
 {
     for (int t = 0; t < (int)(sizeof kernels / sizeof *kernels); t++) {
@@ -226,8 +232,7 @@ static void try_kernels(rng_t *rng)
         const int has_both = strstr(name, "_warp_") != NULL;
         const int is_team = strstr(name, "_team_") != NULL; /* long ones */
         const int is_resident = strstr(name, "_resident_") != NULL;
-        const int is_outer =
-            strstr(name, "_outer_") != NULL; /* up to one step less than they have */
+        const int is_outer = strstr(name, "_outer_") != NULL;
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
@@ -238,11 +243,10 @@ static void try_kernels(rng_t *rng)
             const int64_t most = is_team ? 60 : test_quick() ? 150 : 300;
             const int64_t k = is_team       ? team_k(rng, i)
                               : is_resident ? resident_k(rng, i + t)
-                              : is_outer
-                                  ? i % 4 == 1 ? rng_range(rng, 1, 2) * 8 : rng_range(rng, 1, 23)
-                              : half    ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
-                              : is_long ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
-                                        : rng_range(rng, 64, 255);
+                              : is_outer    ? outer_k(rng, i)
+                              : half        ? LEAST_K_OF_HALF - 1 + rng_range(rng, 1, 1000)
+                              : is_long     ? rng_range(rng, 256, LEAST_K_OF_HALF - 1)
+                                            : rng_range(rng, 64, 255);
             const int64_t vectors = rng_range(rng, 1, k < 5000 ? 8 : 2);
             const int64_t line = rng_range(rng, 1, k < 5000 ? 2000 : 300);
             const int64_t size[] = {!is_resident ? rng_range(rng, 1, most)
