@@ -32,27 +32,28 @@
 
 enum { COLUMNS = TILEMM__SGEMM_OUTER_COLUMNS };
 
-/* Copy `lines` lines along k, each to a line of its own. */
+/* Copy `lines` lines along k, WIDTH numbers at a time, each to a line of its own. */
+template <int DEPTH, int WIDTH>
+static __device__ __forceinline__ void fetch_along(unsigned to, const float *__restrict__ from,
+                                                   int64_t ld, int lines, int k)
+{
+    const int PITCH = tilemm__outer_pitch(DEPTH), COPIES = DEPTH / WIDTH;
+#pragma unroll(WIDTH == 4 ? 1 : 2)
+    for (int i = threadIdx.x; i < lines * COPIES; i += blockDim.x) {
+        const int line = i / COPIES, p = i % COPIES * WIDTH;
+        copy_async_zero<4 * WIDTH>(to + (line * PITCH + p) * 4, from + line * ld + (p < k ? p : 0),
+                                   p < k ? 4 * WIDTH : 0);
+    }
+}
+
 template <int DEPTH>
 static __device__ __forceinline__ void fetch_along(unsigned to, const float *__restrict__ from,
                                                    int64_t ld, int lines, int k, bool wide)
 {
-    const int PITCH = tilemm__outer_pitch(DEPTH);
-    if (wide) {
-#pragma unroll 1
-        for (int i = threadIdx.x; i < lines * (DEPTH / 4); i += blockDim.x) {
-            const int line = i / (DEPTH / 4), p = i % (DEPTH / 4) * 4;
-            copy_async_zero<16>(to + (line * PITCH + p) * 4, from + line * ld + (p < k ? p : 0),
-                                p < k ? 16 : 0);
-        }
-    } else {
-#pragma unroll 2
-        for (int i = threadIdx.x; i < lines * DEPTH; i += blockDim.x) {
-            const int line = i / DEPTH, p = i % DEPTH;
-            copy_async_zero<4>(to + (line * PITCH + p) * 4, from + line * ld + (p < k ? p : 0),
-                               p < k ? 4 : 0);
-        }
-    }
+    if (wide)
+        fetch_along<DEPTH, 4>(to, from, ld, lines, k);
+    else
+        fetch_along<DEPTH, 1>(to, from, ld, lines, k);
 }
 
 /* The same of lines side by side, each k of which follows `ld` numbers later. */
