@@ -8,6 +8,22 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/support/support.sh
 . "$(dirname "$0")/../support/support.sh"
 
+# Tiles in the table's order. Fitted tiles are measured apart, "rest" and invariant products not at all.
+tiles_of() { # table or tool, from stdin: the extents in each tile's name
+    awk -F '"' '/^    {[A-Z0-9_]*[("]+[a-z0-9]/ && $2 !~ /^(fitted|rest|half)_/ {
+        sub(/^planes_/, "", $2)
+        print match($2, /[0-9]+x[0-9]+(x[0-9]+)?/) ? substr($2, RSTART, RLENGTH) : $2
+    }'
+}
+checks=$((checks + 1))
+tiles_of <"$source/lib/sgemm/cost_table_cuda.c" >table
+tiles_of <"$source/tools/bench_calibrate.c" >measured
+[ "$(wc -l <table)" -ge 50 ] || fail "only $(wc -l <table) tiles in the table"
+cmp -s table measured || {
+    diff table measured
+    fail "bench --calibrate measures other tiles than the table has"
+}
+
 if ! "$TILEMM" info | grep -q '^backend cuda  *usable'; then
     run_command 1 bench --calibrate
     has stderr 'calibrate needs a GPU'
