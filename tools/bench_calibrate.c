@@ -43,6 +43,9 @@ typedef struct {
     "tf32_sm90_" tile, "sgemm_tf32_sm90_" name, m, n, 32, blocks, 1, 512, 2048, TILEMM_MATH_TF32
 #define TF32(tile, m, n, blocks) TF32_OF(tile, tile "_nt", m, n, blocks)
 #define TF32_TN(tile, m, n, blocks) TF32_OF(tile "_tn", tile "_tn", m, n, blocks)
+#define TF32_UNALIGNED(tile, m, n, blocks)                                                         \
+    "tf32_unaligned_sm90_" tile, "sgemm_tf32_unaligned_sm90_" tile "_nt", m, n, 32, blocks, 1,     \
+        512, 2048, TILEMM_MATH_TF32
 #define PLANES(tile, name, m, n, k1, k2, math)                                                     \
     "planes_" tile, "sgemm_planes_" name, m, n, 64, 1, 1, k1, k2, math
 #define PLANES90(tile, m, n, k1, k2, math) PLANES("sm90_" tile, "sm90_" tile, m, n, k1, k2, math)
@@ -99,6 +102,12 @@ static const tile_t tiles[] = {
     {UNALIGNED("128x128x32", 128, 128, 1)},
     {UNALIGNED("128x64x32", 128, 64, 1)},
     {UNALIGNED("64x64x32", 64, 64, 2)},
+    {TF32_UNALIGNED("128x128x32", 128, 128, 1)},
+    {TF32_UNALIGNED("128x64x32", 128, 64, 1)},
+    {TF32_UNALIGNED("64x64x32", 64, 64, 2)},
+    {TF32_UNALIGNED("128x32x32", 128, 32, 1)},
+    {TF32_UNALIGNED("64x128x32", 64, 128, 1)},
+    {TF32_UNALIGNED("32x128x32", 32, 128, 1)},
     {PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
     {PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
     {PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32)},

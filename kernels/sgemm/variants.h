@@ -231,6 +231,14 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 64x64, , 64, 64, 1)
 #define TILEMM__SGEMM_UNALIGNED_ROWS(ROW) TILEMM__SGEMM_UNALIGNED_TILES(ROW, unaligned)
+/* The same, rounded to TF32. */
+#define TILEMM__SGEMM_TF32_UNALIGNED_ROWS(ROW)                                                     \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x128, , 128, 128, 0)                          \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x64, , 128, 64, 0)                            \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 64x64, , 64, 64, 0)                              \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x32, , 128, 32, 0)                            \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tf32_unaligned, 64x128, 128, 64)                      \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tf32_unaligned, 32x128, 128, 32)
 
 /* As FUSED_ROWS, of operands rounded to TF32: ROW(name, m, n, a_k, b_k, transposed, cluster). The
  * kernel is fastest where its B runs along k, and so is transposed where B does not but A does. The
@@ -380,6 +388,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_UNALIGNED_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_TF32_UNALIGNED_ROWS(ROW)                                                         \
     TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                              \
     TILEMM__SGEMM_HALF_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                    \

@@ -33,9 +33,6 @@ static const double ffma_store[2] = {0.79, 0.94};
 /* By which a grid of few blocks of the smallest tile is shorter, as the next kernel is set up
  * meanwhile. */
 static const double early = 140;
-/* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
- * lies in a group of CLUSTER_SMS multiprocessors. */
-static const double cluster_imbalance = 0.031;
 enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
 static const double splitk_split = 20;
@@ -45,6 +42,9 @@ static const double skinny_one = 500, skinny_start = 300;
 /* Bytes that a multiprocessor reads in a cycle for tiles of up to 4, 8 and 16 columns, if each has
  * a block; and at most, with fewer blocks or two to each. With one column memory bounds all. */
 static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
+/* The part of that rate that tiles of 16 rows reach, of operands that are not aligned and of
+ * others; and of memory's, with one column. */
+static const double skinny_few[2] = {0.65, 1}, skinny_few_one[2] = {0.69, 1};
 /* The part of the room for blocks that clusters of 3, 5, 6 or 7 fill at once. */
 static const double skinny_fits = 0.94;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
@@ -57,8 +57,8 @@ static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column
 static const double skinny_line = 4;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
-/* Of planes made in the kernel, and of TF32, fitted to 2900 and 1600 products by their tiles on
- * H200s, which leaves 9 and 16 % between the estimate and what was measured. Cycles of the pass
+/* Of planes made in the kernel, and of TF32, fitted to 2900 and 8200 products by their tiles on
+ * H200s, which leaves 9 and 11 % between the estimate and what was measured. Cycles of the pass
  * that copies operands to aligned rows, and how often it moves their bytes. */
 static const double copies_start = 2550, copies_passes = 2.12;
 /* Bytes that a multiprocessor reads in a cycle if all do: in rows that do not begin at multiples of
@@ -75,7 +75,7 @@ static const double fused_both = 0.16, ffma_both = 0.2;
 static const double fused_store = 796, unaligned_store = 0.111;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
  * operands, and of others; in TF32, and there of each element however it is stored. */
-static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.835, tf32_store = 0.179;
+static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.26, tf32_store = 0.14;
 /* Of parts of k of FP16 planes the third kernel, which computes what these do not carry. */
 static const double half_third_kernel = 8000;
 /* How much longer the pass takes to read numbers that are not aligned to 16 bytes. */
@@ -87,23 +87,23 @@ static const double fused_cluster_waves = 1.17;
 static const double fused_transposed_sum = 500;
 /* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet; how much
  * longer it takes for the part of a tile's lines of an operand that C lacks. */
-static const double tf32_sooner = 1250, tf32_meeting = 22600, tf32_lacking = 0.313;
-/* How much longer it takes where split-K's second kernel follows. */
-static const double tf32_splits = 1.15;
+static const double tf32_sooner = 240, tf32_meeting = 56500, tf32_lacking = 0.17;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
  * preferred all the same, since their sums are more exact than those of the other kernels. */
 static const double planes_across = 1.45, planes_most_across = 8192;
-/* And of many matrices that are not aligned. */
-static const double planes_unaligned = 4;
+/* And of many matrices that are not aligned; one plane of them. */
+static const double planes_unaligned = 4, planes_unaligned_one = 1.11;
+/* Bytes that making one plane of a number moves, fitted to 437 products; two. */
+static const double planes_bytes[2] = {10.5, 8};
 /* Of products with a short k, cycles in which a multiprocessor stores an element of C after its
  * last products, up to so many of them; and as many more for each element of C that is not one of
  * 16 bytes; k from which on other products hide that. */
 static const double planes_store = 0.5, planes_last = 60000, planes_alone = 0.5,
                     planes_hides = 1600;
-/* Cycles that one plane takes beside two, measured at 1000^3 to 2000^3; and how much faster than
+/* Cycles that one plane takes beside two, fitted likewise; and how much faster than
  * the other kernels planes must be: one, whose estimate is coarse, and several, which hard data
  * takes twice as long, and the fused kernels, which take any data alike, do not. */
-static const double planes_of_one = 30000, planes_margin[2] = {1.05, 1.1};
+static const double planes_of_one = 6500, planes_margin[2] = {1.05, 1.1};
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
 
@@ -166,6 +166,16 @@ static double exposed_sums(double blocks, double resident)
     return first + (blocks - first) * 2 / (resident > 2 ? resident : 2);
 }
 
+/* The most blocks that a multiprocessor has of a last wave, which is `share` blocks for each: where
+ * clusters leave places empty, more than its part. */
+static double resident_of_last(double share, int most, int cluster)
+{
+    int last = share > 1e-9;
+    while (last < most && share > resident_of_clusters(last, cluster) + 1e-9)
+        last++;
+    return last;
+}
+
 static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                             const tilemm__cuda_traits_t *traits)
 {
@@ -188,14 +198,11 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const int most = tilemm__sgemm_resident_blocks(row, traits);
     const double resident = resident_of_clusters(most, cluster);
     const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
-    double last = whole(share - waves * resident + 1 - 1e-9);
+    const double last = resident_of_last(share - waves * resident, most, cluster);
     double sum = family->launch + cost->start;
     sum += waves * ffma_wave(cost, row, resident, steps, extra, traits->cc);
-    if (last > 0) {
-        if (cluster > 1)
-            last += cluster_imbalance * cluster;
-        sum += ffma_wave(cost, row, last < most ? last : most, steps, extra, traits->cc);
-    }
+    if (last > 0)
+        sum += ffma_wave(cost, row, last, steps, extra, traits->cc);
     if (cluster > 1)
         sum += (waves + (last > 0)) * family->cluster +
                exposed_sums(whole(share + 1 - 1e-9), resident) * (double)row->m * row->n *
@@ -210,10 +217,14 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
 
-/* The line of skinny_bytes for tiles of `columns` columns. */
-static const double *skinny_rate(int columns)
+/* The tiles of fewest rows. */
+enum { SKINNY_FEW = 16 };
+
+/* Bytes that a multiprocessor reads in a cycle: one of skinny_bytes for tiles of a row. */
+static double skinny_rate(const tilemm__sgemm_row_t *row, int two)
 {
-    return skinny_bytes[columns > 4 ? columns / 8 : 0];
+    return skinny_bytes[row->n > 4 ? row->n / 8 : 0][two] *
+           (row->m == SKINNY_FEW ? skinny_few[row->facet] : 1);
 }
 
 /* Bytes of the operands that a block reads. */
@@ -228,7 +239,8 @@ static double skinny_reading(const tilemm__sgemm_trial_t *trial, double blocks,
                              const tilemm__cuda_traits_t *traits)
 {
     enum { FEW = 3 };
-    const double *const rate = skinny_rate(tilemm__sgemm_rows[trial->variant].n);
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const double rate[2] = {skinny_rate(row, 0), skinny_rate(row, 1)};
     const double share = blocks / traits->sm_count, waves = share / SKINNY_RESIDENT;
     const double bytes = skinny_bytes_of(trial);
     if (share <= 1)
@@ -244,7 +256,7 @@ static double skinny_late(const tilemm__sgemm_trial_t *trial, double blocks,
     const int is_power = (trial->splits & (trial->splits - 1)) == 0;
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     return trial->cluster && !is_power && waves > skinny_fits && waves <= 1
-               ? skinny_bytes_of(trial) / skinny_rate(tilemm__sgemm_rows[trial->variant].n)[0]
+               ? skinny_bytes_of(trial) / skinny_rate(&tilemm__sgemm_rows[trial->variant], 0)
                : 0;
 }
 
@@ -260,7 +272,8 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                           (double)args->batch_count * (double)trial->splits;
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     const double later = waves > 1 ? waves - 1 : 0;
-    const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
+    const double part = row->n == 1 && row->m == SKINNY_FEW ? skinny_few_one[row->facet] : 1;
+    const double least = bytes_of_all(args) / (family->bytes * part * traits->sm_count);
     const double reading = row->n > 1 ? skinny_reading(trial, blocks, traits) : 0;
     return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
            (reading > least ? reading : least) + skinny_late(trial, blocks, traits) +
@@ -404,14 +417,18 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
         cycles += (double)tilemm__div_up(items, room) * (cost->item + steps * cost->step);
     const double lacks_m = 1 - (double)args->m / (double)tilemm__round_up(args->m, row->m);
     const double lacks_n = 1 - (double)args->n / (double)tilemm__round_up(args->n, row->n);
-    const double lacks = tilemm__sgemm_tf32_converts(trial->variant) ? 0
-                         : lacks_m > lacks_n                         ? lacks_m
-                                                                     : lacks_n;
+    const double lacks =
+        tilemm__sgemm_tf32_converts(trial->variant) || tilemm__sgemm_reads_unaligned(trial->variant)
+            ? 0
+        : lacks_m > lacks_n ? lacks_m
+                            : lacks_n;
     return overlapped(cycles, moving_estimate(trial, args, traits, items), fused_both) *
-               (1 + tf32_lacking * lacks) *
-               (trial->splits > 1 && !trial->cluster ? tf32_splits : 1) +
+               (1 + tf32_lacking * lacks) +
            tf32_store * exposed_store(args, traits) +
-           fused_extras(trial, args, traits, tf32_meeting, tf32_alone);
+           (is_stored_wide(args)
+                ? 0
+                : tf32_alone * tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
+           fused_extras(trial, args, traits, tf32_meeting, 0);
 }
 
 /* A cost of 3 was measured for each piece that a tail's cluster has beside its own steps. */
@@ -452,13 +469,15 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
     const double across = row->products > 1 && args->k <= planes_most_across ? planes_across : 1;
-    const double unaligned = row->products > 1 && args->batch_count > 1 ? planes_unaligned : 1;
+    const double unaligned = row->products == 1      ? planes_unaligned_one
+                             : args->batch_count > 1 ? planes_unaligned
+                                                     : 1;
     const double lines = (double)args->m * (args->trans_a ? across : 1) *
                              (tilemm__sgemm_is_aligned_a(args) ? 1 : unaligned) +
                          (double)args->n * (args->trans_b ? 1 : across) *
                              (tilemm__sgemm_is_aligned_b(args) ? 1 : unaligned);
     const double numbers = lines * (double)args->k * (double)args->batch_count;
-    const double bytes = numbers * (row->products == 1 ? 6 : 8) +
+    const double bytes = numbers * planes_bytes[row->products > 1] +
                          (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
     double product, stores = 0;
     if (trial->variant >= SM90_FIRST) {

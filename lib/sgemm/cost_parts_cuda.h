@@ -58,7 +58,7 @@ static inline double resident_of_clusters(int most, int cluster)
 {
     const int is_power = (cluster & (cluster - 1)) == 0;
     const int is_even = cluster <= 2 || (cluster <= 4 && most % 2 == 0);
-    const double empty = !is_power ? 0.6 * cluster : is_even ? 0 : 1.9; /* of a group */
+    const double empty = !is_power ? 0.6 * cluster : is_even ? 0 : 1.4; /* of a group */
     return most - empty / CLUSTER_SMS;
 }
 

@@ -221,15 +221,14 @@ static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 
 /* ---- tiles and a skinny fringe --------------------------------------------------------------- */
 
-/* A few columns or rows that whole tiles leave over are faster with the skinny kernel: it is
- * concurrent with the tiles, and needs few blocks. Neither uses workspace. The fringe's sums have
- * an order of their own. If this takes fewer cycles than the best so far, it becomes the best, the
- * plan is filled, and 1 is returned. */
+/* Up to four columns or rows that whole tiles leave over are faster with the skinny kernel: it is
+ * concurrent with the tiles, which hide about half of it, and needs few blocks. Neither uses
+ * workspace. The fringe's sums have an order of their own. If this takes fewer cycles than the best
+ * so far, it becomes the best, the plan is filled, and 1 is returned. */
 static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       tilemm__sgemm_trial_t *best, tilemm__sgemm_cuda_plan_t *plan)
 {
     enum { WHOLE = 128, FRINGE_SPLITS = 2 };
-    tilemm__sgemm_skinny_t *const p = &plan->as.ffma.fringe;
     tilemm__limits_t none = *limits;
     int found = 0;
     none.workspace = 0;
@@ -238,10 +237,9 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         return 0;
     for (int rows = 0; rows < 2; rows++) {
         const int64_t over = (rows ? args->m : args->n) % WHOLE;
-        const tilemm__sgemm_trial_t skinny = {.variant = SKINNY_FIRST, .splits = 1};
         tilemm__sgemm_args_t whole = *args, fringe = *args;
         tilemm__sgemm_trial_t tiles = {.variant = -1};
-        if (over == 0 || over > TILEMM__SGEMM_SKINNY_MOST_N || over == (rows ? args->m : args->n))
+        if (over == 0 || over > SKINNY_ANY_K_N || over == (rows ? args->m : args->n))
             continue;
         if (rows) {
             whole.m -= over;
@@ -256,17 +254,25 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         }
         if (args->k < SKINNY_LEAST_K || !is_skinny(&fringe))
             continue;
+        tilemm__sgemm_skinny_t skinny = skinny_of(&fringe);
+        skinny.variant = skinny_variant(&skinny, skinny_rows(&skinny, limits->cuda->cc));
+        skinny.fringe = 1;
         tilemm__sgemm_try_ffma(&whole, &none, &tiles);
-        tiles.cycles += tilemm__sgemm_cuda_estimate(&skinny, &fringe, limits->cuda);
-        if (tiles.variant >= 0 && tiles.cycles < best->cycles) {
+        if (skinny.variant < 0 || tiles.variant < 0)
+            continue;
+        split_skinny(limits->cuda, FRINGE_SPLITS, 0, &skinny);
+        const tilemm__sgemm_trial_t trial = {.variant = skinny.variant,
+                                             .splits = skinny.splits,
+                                             .k_split = skinny.k_split,
+                                             .cluster = skinny.cluster > 1};
+        const double alone = tilemm__sgemm_cuda_estimate(&trial, &fringe, limits->cuda);
+        tiles.cycles += tiles.cycles > alone ? alone / 2 : alone - tiles.cycles / 2;
+        if (tiles.cycles < best->cycles) {
             *best = tiles;
             found = 1;
             tilemm__sgemm_fill_ffma(&whole, limits, &tiles, plan);
             plan->as.ffma.tiles.lets_start = 1;
-            *p = skinny_of(&fringe);
-            p->variant = skinny_variant(p, skinny_rows(p, limits->cuda->cc));
-            p->fringe = 1;
-            split_skinny(limits->cuda, FRINGE_SPLITS, 0, p);
+            plan->as.ffma.fringe = skinny;
         }
     }
     return found;

@@ -11,7 +11,7 @@ enum {
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     TF32_END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
-    UNALIGNED_END = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    TF32_UNALIGNED_FIRST = TILEMM__sgemm_tf32_unaligned_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
@@ -270,8 +270,9 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
         return;
     if (tilemm__sgemm_copies_bytes(args) <= MOST_COPIES)
         try_rows(args, limits, tf32 ? TF32_FIRST : FIRST, tf32 ? TF32_END : TF32_FIRST, best);
-    if (!tf32 && try_unaligned(args, limits))
-        try_rows(args, limits, UNALIGNED_FIRST, UNALIGNED_END, best);
+    if (try_unaligned(args, limits))
+        try_rows(args, limits, tf32 ? TF32_UNALIGNED_FIRST : UNALIGNED_FIRST,
+                 tf32 ? INVARIANT_FIRST : TF32_UNALIGNED_FIRST, best);
 }
 
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,

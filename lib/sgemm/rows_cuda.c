@@ -61,13 +61,14 @@
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
         HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
-        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
-            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(
-                VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK)
-                TILEMM__SGEMM_OUTER_ROWS(OUTER) TILEMM__SGEMM_FITTED_ROWS(FITTED)
-                    TILEMM__SGEMM_SHORT_ROWS(SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(
-                        SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
-                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(
+        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(
+            SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
+            TILEMM__SGEMM_VECTOR_K_ROWS(VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(
+                VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK) TILEMM__SGEMM_OUTER_ROWS(OUTER)
+                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(
+                    SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED)
+                    TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
+                        TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_TF32_UNALIGNED_ROWS(
                             FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
                             TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
                                 FUSED) TILEMM__SGEMM_WARP_ROWS(WARP) TILEMM__SGEMM_TEAM_ROWS(TEAM)
@@ -93,6 +94,8 @@ enum {
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
+    TF32_UNALIGNED_FIRST = TILEMM__sgemm_tf32_unaligned_sm90_128x128x32_nn,
+    TF32_UNALIGNED_TRANSPOSED = TILEMM__sgemm_tf32_unaligned_sm90_64x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,
     NT = 1,
@@ -118,9 +121,16 @@ int tilemm__sgemm_resident_plan(const tilemm__sgemm_row_t *row, int threads, siz
     return tilemm__sgemm_resident_blocks(&block, traits);
 }
 
-int tilemm__sgemm_is_tf32(int variant)
+/* Whether it is a variant of TF32 whose operands the copy engine brings. */
+static int is_tf32_aligned(int variant)
 {
     return variant >= TF32_FIRST && variant < REST_FIRST;
+}
+
+int tilemm__sgemm_is_tf32(int variant)
+{
+    return is_tf32_aligned(variant) ||
+           (variant >= TF32_UNALIGNED_FIRST && variant < INVARIANT_FIRST);
 }
 
 int tilemm__sgemm_is_half(int variant)
@@ -130,13 +140,13 @@ int tilemm__sgemm_is_half(int variant)
 
 int tilemm__sgemm_tf32_converts(int variant)
 {
-    return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
+    return is_tf32_aligned(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
 }
 
 int tilemm__sgemm_tf32_has_tile(int variant)
 {
     enum { LEAST_N = 64 };
-    return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == NT &&
+    return is_tf32_aligned(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == NT &&
            tilemm__sgemm_rows[variant].n >= LEAST_N;
 }
 
@@ -149,10 +159,11 @@ int tilemm__sgemm_reads_unaligned(int variant)
 tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
-    const int tf32 = tilemm__sgemm_is_tf32(variant);
+    const int tf32 = is_tf32_aligned(variant);
     const int transposed =
         tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
              : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
+                   (variant >= TF32_UNALIGNED_TRANSPOSED && variant < INVARIANT_FIRST) ||
                    (variant >= INVARIANT_TRANSPOSED && variant < HALF_FIRST) ||
                    (variant >= HALF_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);

@@ -13,9 +13,10 @@
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* CONVERT and MULTIPLY are what the converter and the multipliers do, ADD_UP what all threads of a
- * cluster do then whose blocks share k. */
-template <typename S, void (*CONVERT)(const fused_t &, const maps_t &, shared_t<S> &),
+/* FEED, CONVERT and MULTIPLY are what the feeder, the converter and the multipliers do, ADD_UP what
+ * all threads of a cluster do then whose blocks share k. */
+template <typename S, void (*FEED)(const fused_t &, const maps_t &, shared_t<S> &),
+          void (*CONVERT)(const fused_t &, const maps_t &, shared_t<S> &),
           void (*MULTIPLY)(const fused_t &, const maps_t &, shared_t<S> &),
           void (*ADD_UP)(const fused_t &, shared_t<S> &)>
 static __device__ __forceinline__ void multiply_fused(const fused_t &problem, const maps_t &maps)
@@ -29,9 +30,9 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     wait_for_previous();
     if (S::INVARIANT && problem.carry.a && !has_left<S>(problem))
         return;
-    if (S::UNALIGNED && threadIdx.x >= (S::MULTIPLIERS + 1) * WARPGROUP) {
-        registers_shrink<S::REGISTERS_COPIER>();
-        copy_operands<S>(problem, maps, shared);
+    if (S::HAS_FEEDER && threadIdx.x >= (S::MULTIPLIERS + S::CONVERTERS) * WARPGROUP) {
+        registers_shrink<S::REGISTERS_FEEDER>();
+        FEED(problem, maps, shared);
     } else if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         CONVERT(problem, maps, shared);
@@ -48,13 +49,13 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 /* A row's kernel: 384 threads or more, one block to a multiprocessor; or 256, two of them. */
 #define FUSED_KERNEL(kind, unaligned, name, m, n, a_k, b_k, transposed, bulk)                      \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind, 1, unaligned> name##_t;                \
-    FUSED_KERNEL_OF(name, convert_b, multiply_items, add_up_splits)
-#define FUSED_KERNEL_OF(name, convert, multiply, add_up)                                           \
+    FUSED_KERNEL_OF(name, copy_operands, convert_b, multiply_items, add_up_splits)
+#define FUSED_KERNEL_OF(name, feed, convert, multiply, add_up)                                     \
     static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
     {                                                                                              \
-        multiply_fused<name##_t, convert<name##_t>, multiply<name##_t>, add_up<name##_t>>(problem, \
-                                                                                          maps);   \
+        multiply_fused<name##_t, feed<name##_t>, convert<name##_t>, multiply<name##_t>,            \
+                       add_up<name##_t>>(problem, maps);                                           \
     }
 
 /* ---- tensor maps ---------------------------------------------------------------------------- */

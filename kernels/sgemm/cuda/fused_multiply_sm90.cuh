@@ -6,7 +6,7 @@
  * Converter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
  * op(B) ahead of their use.
  *
- * Copier: in an UNALIGNED kernel one more warpgroup copies these steps.
+ * Feeder: in an UNALIGNED kernel one more warpgroup copies these steps.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
  * step ahead, in the registers of those that the tensor cores have used. The tensor core truncates
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     }
 }
 
-/* The copier: steps of both operands, as far ahead as the queues have room. */
+/* The feeder: steps of both operands, as far ahead as the queues have room. */
 template <typename S>
 static __device__ __forceinline__ void copy_operands(const fused_t &problem, const maps_t &maps,
                                                      shared_t<S> &shared)
@@ -468,7 +468,7 @@ static __device__ __forceinline__ void begin_barriers(const maps_t &maps, shared
     if (threadIdx.x == 0) {
         shared.has_left = 0;
         for (int i = 0; i < S::BUFFERS; i++) {
-            mbarrier_init(&shared.full[i], S::CONVERTERS * WARPGROUP);
+            mbarrier_init(&shared.full[i], S::CONVERTING * 32);
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
         }
         for (int i = 0; i < S::STAGES; i++) {
@@ -476,7 +476,7 @@ static __device__ __forceinline__ void begin_barriers(const maps_t &maps, shared
             mbarrier_init(&shared.a.empty[i],
                           S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>());
             mbarrier_init(&shared.b.full[i], S::UNALIGNED ? WARPGROUP : 1);
-            mbarrier_init(&shared.b.empty[i], S::CONVERTERS * WARPGROUP / 32 * leaving_lanes<S>());
+            mbarrier_init(&shared.b.empty[i], S::CONVERTING * leaving_lanes<S>());
         }
         mbarrier_fence_init();
         if (!S::UNALIGNED) {

@@ -61,24 +61,29 @@ struct shape_t {
     static const int CLUSTER_N = tilemm__fused_cluster_n(BM, BN, CLUSTER);
     static const int CLUSTER_M = CLUSTER / CLUSTER_N;
     /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
-    static const bool DIRECT = TF32 && B_K;
+    static const bool DIRECT = TF32 && B_K && !UNALIGNED;
     static const int PLANES = TF32 ? 1 : HALF ? 2 : 3;
     static const int WORDS = TF32 ? OCTET : OCTET / 2; /* of an octet in a plane */
     static const bool NARROW = BN < 64;                /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64;            /* warpgroups */
     static const int CONVERTERS = HALF && BM == 128 && BN == 128 ? 2 : 1;
+    /* A warpgroup of its own copies operands, or asks the copy engine where op(B) is written again;
+     * where multipliers need the registers, a warp of the converter does that, and CONVERTING of
+     * its warps make planes. */
+    static const bool HAS_FEEDER = UNALIGNED || (TF32 && !DIRECT && BN <= 128);
+    static const int CONVERTING = 4 * CONVERTERS - (TF32 && !HAS_FEEDER);
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
-    static const int REGISTERS_CONVERTER = CONVERTERS == 2             ? 56
-                                           : NARROW                    ? 64
-                                           : BLOCKS == 2 && !UNALIGNED ? 88
-                                                                       : 72;
-    static const int REGISTERS_COPIER = 40;
+    static const int REGISTERS_CONVERTER = CONVERTERS == 2              ? 56
+                                           : NARROW                     ? 64
+                                           : BLOCKS == 2 && !HAS_FEEDER ? 88
+                                                                        : 72;
+    static const int REGISTERS_FEEDER = 40;
     static const int REGISTERS_MULTIPLIER = NARROW            ? 104
-                                            : UNALIGNED       ? (BLOCKS == 2 ? 128 : 200)
+                                            : HAS_FEEDER      ? (BLOCKS == 2 ? 128 : 200)
                                             : BLOCKS == 2     ? 168
                                             : CONVERTERS == 2 ? 200
                                                               : 216;
-    static const int THREADS = (MULTIPLIERS + CONVERTERS + UNALIGNED) * WARPGROUP;
+    static const int THREADS = (MULTIPLIERS + CONVERTERS + HAS_FEEDER) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;

@@ -124,24 +124,20 @@ static __device__ __forceinline__ void store_rows(const float (&total)[S::ACCUMU
         }
 }
 
-/* Store columns of C', which lie along memory, from a thread's first two on: its rows are
+/* Store `cols` columns of C', which lie along memory, from a thread's first two on: its rows are
  * neighbours, and `to` is aligned for pairs of them. */
 template <typename S>
 static __device__ __forceinline__ void store_columns(const float (&total)[S::ACCUMULATORS],
-                                                     float alpha, float beta, float *to, int64_t ld)
+                                                     float alpha, float beta, float *to, int64_t ld,
+                                                     int64_t cols)
 {
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i += 4)
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            float2 *const at = (float2 *)(to + (i * 2 + j) * ld);
-            float2 v = make_float2(alpha * total[i + j], alpha * total[i + 2 + j]);
-            if (beta != 0.0f) {
-                const float2 old = *at;
-                v = make_float2(fmaf(beta, old.x, v.x), fmaf(beta, old.y, v.y));
-            }
-            *at = v;
-        }
+        for (int j = 0; j < 2; j++)
+            if (i * 2 + j < cols)
+                epilogue_store_pair(to + (i * 2 + j) * ld, total[i + j], total[i + 2 + j], alpha,
+                                    beta);
 }
 
 /* Store in C, or in the partial products. */
@@ -163,32 +159,23 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     if (CHOICE::ALL && S::TRANSPOSED && !S::A_K) {
         const int64_t row = (int64_t)place.m + row_of<S>(0);
         float *const to = whole + (place.n + col_of()) * ld + row;
-        if (row + ROWS <= args.m && cols > S::BN - 8 + 1 && ((uint64_t)to & 7) == 0 && ld % 2 == 0)
-            return store_columns<S>(total, alpha, beta, to, ld);
+        if (row + ROWS <= args.m && ((uint64_t)to & 7) == 0 && ld % 2 == 0)
+            return store_columns<S>(total, alpha, beta, to, ld, cols);
     }
 #pragma unroll
     for (int h = 0; h < ROWS; h++) {
         const int64_t row = (int64_t)place.m + row_of<S>(h), col = (int64_t)place.n + col_of();
         const int64_t next = S::TRANSPOSED ? ld : 1; /* column */
         float *const to = whole + (S::TRANSPOSED ? col * ld + row : row * ld + col);
-        const bool pairs = !S::TRANSPOSED && ((uint64_t)to & 7) == 0;
-        if (row >= args.m)
-            continue;
-        if (CHOICE::ALL && pairs && cols > S::BN - 8 + 1 && beta == 0.0f) {
-#pragma unroll
-            for (int i = 0; i < S::ACCUMULATORS; i += 4)
-                *(float2 *)(to + i * 2) =
-                    make_float2(alpha * total[i + h * 2], alpha * total[i + h * 2 + 1]);
-        } else {
+        if constexpr (CHOICE::ALL && !S::TRANSPOSED) {
+            epilogue_store_row(total, h, alpha, beta, to, row < args.m ? cols : 0);
+        } else if (row < args.m) {
 #pragma unroll
             for (int i = 0; i < S::ACCUMULATORS; i += 4)
 #pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    const float v = alpha * total[i + h * 2 + j];
-                    float *const at = to + (i * 2 + j) * next;
+                for (int j = 0; j < 2; j++)
                     if (i * 2 + j < cols && is_stored(row_of<S>(h), col_of() + i * 2 + j))
-                        *at = beta != 0.0f ? fmaf(beta, *at, v) : v;
-                }
+                        epilogue_store(to + (i * 2 + j) * next, total[i + h * 2 + j], alpha, beta);
         }
     }
 }

@@ -375,7 +375,7 @@ static __device__ __forceinline__ bool note_carried(const consumer_t<S> &c, shar
     return left;
 }
 
-/* Store the tile: all of it, or what planes carry. */
+/* Store the tile: all of it, or what planes carry. `all` is the same for a whole warp. */
 template <typename S>
 static __device__ __forceinline__ void store(const consumer_t<S> &c, const shared_t<S> &shared,
                                              const product_t &product, const place_t &place,
@@ -388,23 +388,20 @@ static __device__ __forceinline__ void store(const consumer_t<S> &c, const share
     for (int half = 0; half < 2; half++) {
         const int64_t row = place.m + c.row + half * 8;
         float *const to = base + row * product.ldc + place.n + c.col;
-        const bool pairs = all && ((uint64_t)to & 7) == 0 && cols > S::BN - 8 + 1;
-        if (row >= product.m)
+        if (__all_sync(~0u, all)) {
+            epilogue_store_row(c.sum, half, product.alpha, product.beta, to,
+                               row < product.m ? cols : 0);
             continue;
+        }
 #pragma unroll
-        for (int j = 0; j < S::ACCUMULATORS / 4; j++) {
-            const float *const sum = &c.sum[j * 4 + half * 2];
-            if (pairs) {
-                epilogue_store((float2 *)(to + j * 8), sum, product.alpha, product.beta);
-                continue;
-            }
+        for (int j = 0; j < S::ACCUMULATORS / 4; j++)
 #pragma unroll
             for (int i = 0; i < 2; i++)
-                if (j * 8 + i < cols &&
-                    (all || c.classes[half] + shared.columns[c.group][c.col + j * 8 + i] >=
-                                TILEMM__SGEMM_CARRY_LEAST))
-                    epilogue_store(to + j * 8 + i, sum[i], product.alpha, product.beta);
-        }
+                if (row < product.m && j * 8 + i < cols &&
+                    c.classes[half] + shared.columns[c.group][c.col + j * 8 + i] >=
+                        TILEMM__SGEMM_CARRY_LEAST)
+                    epilogue_store(to + j * 8 + i, c.sum[j * 4 + half * 2 + i], product.alpha,
+                                   product.beta);
     }
 }
 

@@ -48,8 +48,8 @@ multiply(float (&d)[S::ACCUMULATORS], const unsigned short *a, const unsigned sh
 
 /* ---- epilogue --------------------------------------------------------------------------- */
 
-/* From units to plain numbers, for a tile all of which is stored. `rows` and `cols` are the factors
- * from the thread's first row and column on; likewise below. */
+/* From units to plain numbers, where these are floats. `rows` and `cols` are the factors from the
+ * thread's first row and column on; likewise below. */
 template <int ACCUMULATORS>
 static __device__ __forceinline__ void scale_plain(float (&x)[ACCUMULATORS], const float *rows,
                                                    const float *cols)
@@ -89,37 +89,7 @@ static __device__ __forceinline__ void scale_any(float (&x)[ACCUMULATORS], const
     }
 }
 
-/* Store a tile all of which is stored. READ: beta is not 0; PAIRS: C is aligned for pairs; c is the
- * thread's first element. */
-template <bool READ, bool PAIRS, int ACCUMULATORS>
-static __device__ __forceinline__ void store_plain(const float (&x)[ACCUMULATORS], float *c,
-                                                   const product_t &product)
-{
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-#pragma unroll
-        for (int j = 0; j < ACCUMULATORS / 4; j++) {
-            float *const to = c + j * 8;
-            float2 v;
-            v.x = product.alpha * x[j * 4 + half * 2];
-            v.y = product.alpha * x[j * 4 + half * 2 + 1];
-            if (READ) {
-                const float2 old = PAIRS ? *(const float2 *)to : make_float2(to[0], to[1]);
-                v.x = fmaf(product.beta, old.x, v.x);
-                v.y = fmaf(product.beta, old.y, v.y);
-            }
-            if (PAIRS) {
-                *(float2 *)to = v;
-            } else {
-                to[0] = v.x;
-                to[1] = v.y;
-            }
-        }
-        c += 8 * product.ldc;
-    }
-}
-
-/* Store any other tile, element by element. */
+/* Store a tile with exact lines, element by element. */
 template <int ACCUMULATORS>
 static __device__ __forceinline__ void store_any(const float (&x)[ACCUMULATORS], float *c,
                                                  const product_t &product, const int *rows,
@@ -225,7 +195,7 @@ static __device__ __forceinline__ void multiply_step(consumer_t<S> &c, shared_t<
 template <typename S>
 static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t &product,
                                               const stream_k_t &stream_k, shared_t<S> &shared,
-                                              const piece_t &piece, unsigned rank, bool pairs)
+                                              const piece_t &piece, unsigned rank)
 {
     const place_t place = locate<S>(stream_k, piece.tile, rank);
     float *const base = product.c_array ? product.c_array[place.matrix]
@@ -242,27 +212,26 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
     }
     mbarrier_wait(&shared.told[c.slot], c.slot_parity);
 
-    const bool general = shared.general[c.slot][0] | shared.general[c.slot][1];
+    const unsigned flags = shared.flags[c.slot][0] | shared.flags[c.slot][1];
     const int *const row_units = shared.unit[c.slot] + c.row;
     const int *const col_units = shared.unit[c.slot] + BM + c.col;
 
-    if (general)
+    if (flags & GENERAL)
         scale_any(c.hh, row_units, col_units);
     else
         scale_plain(c.hh, shared.factor[c.slot] + c.row, shared.factor[c.slot] + BM + c.col);
     if (piece.tile < stream_k.whole ||
         add_up<S::SIZE, CONSUMERS * WARPGROUP>(c.hh, product, stream_k, piece, rank,
                                                threadIdx.x - WARPGROUP)) {
-        if (general)
+        if (__any_sync(~0u, flags & HAS_EXACT)) {
             store_any(c.hh, to, product, row_units, col_units);
-        else if (product.beta != 0.0f && pairs)
-            store_plain<true, true>(c.hh, to, product);
-        else if (product.beta != 0.0f)
-            store_plain<true, false>(c.hh, to, product);
-        else if (pairs)
-            store_plain<false, true>(c.hh, to, product);
-        else
-            store_plain<false, false>(c.hh, to, product);
+        } else {
+            const int64_t rows = (int64_t)product.a.mn - place.m - c.row;
+            const int64_t cols = (int64_t)product.b.mn - place.n - c.col;
+            epilogue_store_row(c.hh, 0, product.alpha, product.beta, to, rows > 0 ? cols : 0);
+            epilogue_store_row(c.hh, 1, product.alpha, product.beta, to + 8 * product.ldc,
+                               rows > 8 ? cols : 0);
+        }
     }
     mbarrier_arrive(&shared.heard[c.slot]);
     advance<SLOTS>(&c.slot, &c.slot_parity);
@@ -274,10 +243,6 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
                                                shared_t<S> &shared, unsigned rank)
 {
     const unsigned thread = threadIdx.x % WARPGROUP;
-    const bool pairs =
-        ((uint64_t)product.c | (uint64_t)product.ldc * 4 | (uint64_t)product.stride_c * 4) % 8 ==
-            0 &&
-        !product.c_array;
     /* Whether this thread tells block `thread` of the cluster that a stage has been read: if that
      * block brings parts of it. */
     const bool tells =
@@ -309,7 +274,7 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
             mbarrier_arrive_cluster(&shared.empty[previous], thread);
         wgmma_pin(c.hh);
         wgmma_pin(c.cross);
-        finish(c, product, stream_k, shared, piece, rank, pairs);
+        finish(c, product, stream_k, shared, piece, rank);
     }
 }
 

@@ -27,7 +27,10 @@ enum {
     BLOCK = TILEMM__SGEMM_PLANES_BLOCK,
     STEPS = BLOCK / BK, /* k-steps with one exponent */
     ZERO = TILEMM__SGEMM_PLANES_ZERO,
-    NOT_STORED = INT32_MAX /* in place of the unit of an exact line, and beyond the last */
+    NOT_STORED = INT32_MAX, /* in place of the unit of an exact line, and beyond the last */
+    /* Of a tile: some line's unit is no float with another one's; some line is exact. */
+    GENERAL = 1,
+    HAS_EXACT = 2
 };
 static_assert(BM == CONSUMERS * 64, "a warpgroup has 64 rows");
 static_assert(TILEMM__SGEMM_STREAM_K_COUNTERS * 32 == CONSUMERS * WARPGROUP, "one for each warp");
@@ -66,9 +69,9 @@ struct shared_t {
     unsigned short stages[S::STAGES][S::STAGE];
     uint64_t full[S::STAGES], empty[S::STAGES];
     uint64_t told[SLOTS], heard[SLOTS];
-    float factor[SLOTS][S::LINES];         /* of a change of units; at the end 2^unit */
-    int unit[SLOTS][S::LINES];             /* at the end */
-    unsigned general[SLOTS][KEEPERS / 32]; /* at the end: a line needs the general epilogue */
+    float factor[SLOTS][S::LINES];       /* of a change of units; at the end 2^unit */
+    int unit[SLOTS][S::LINES];           /* at the end */
+    unsigned flags[SLOTS][KEEPERS / 32]; /* at the end, of each warp: GENERAL, HAS_EXACT */
 };
 
 /* The block's tile within the cluster's tile `number`: its first row and column of C, and its
@@ -202,6 +205,7 @@ struct keeper_t {
     unsigned number; /* of the keeper */
     place_t place;   /* of the tile */
     int unit[MINE];  /* the exponent so far, or NOT_STORED */
+    bool has_exact;  /* some of them */
 
     /* Line i, counted from the tile's first one of its operand. */
     __device__ __forceinline__ unsigned line(int i) const
@@ -215,7 +219,7 @@ template <typename S>
 static __device__ __forceinline__ void begin_units(keeper_t<S> &keeper, const product_t &product)
 {
     const place_t &place = keeper.place;
-    bool exact = false;
+    keeper.has_exact = false;
 #pragma unroll
     for (int i = 0; i < keeper.MINE; i++) {
         const bool of_a = i < keeper.MINE_A;
@@ -225,10 +229,10 @@ static __device__ __forceinline__ void begin_units(keeper_t<S> &keeper, const pr
                   : is_exact(product.b, *product.a.density, place.matrix, place.n + line))
                 ? (int)NOT_STORED
                 : (int)ZERO;
-        exact |= keeper.unit[i] == NOT_STORED &&
-                 (of_a ? place.m + line < product.a.mn : place.n + line < product.b.mn);
+        keeper.has_exact |= keeper.unit[i] == NOT_STORED &&
+                            (of_a ? place.m + line < product.a.mn : place.n + line < product.b.mn);
     }
-    if (exact)
+    if (keeper.has_exact)
         tilemm__sgemm_tell(product.routes, TILEMM__SGEMM_BY_LINES);
 }
 
@@ -268,15 +272,17 @@ static __device__ __forceinline__ void end_units(const keeper_t<S> &keeper, shar
     bool general = false;
 #pragma unroll
     for (int i = 0; i < keeper.MINE; i++) {
-        /* A line of zeros has no unit; any will do. */
+        /* A line of zeros has no unit; any will do. So it is with those that are not stored. */
         const int last = keeper.unit[i] == ZERO ? 0 : keeper.unit[i];
+        const int used = last == NOT_STORED ? 0 : last;
         shared.unit[slot][keeper.number + i * KEEPERS] = last;
-        shared.factor[slot][keeper.number + i * KEEPERS] = power_of_two(last);
-        general |= last > 60 || last < -60; /* two such factors might overflow */
+        shared.factor[slot][keeper.number + i * KEEPERS] = power_of_two(used);
+        general |= used > 60 || used < -60; /* two such factors might overflow */
     }
-    general = __any_sync(~0u, general);
+    const unsigned flags = (__any_sync(~0u, general) ? GENERAL : 0) |
+                           (__any_sync(~0u, keeper.has_exact) ? HAS_EXACT : 0);
     if (keeper.number % 32 == 0)
-        shared.general[slot][keeper.number / 32] = general;
+        shared.flags[slot][keeper.number / 32] = flags;
 }
 
 /* The keeper threads: for all pieces tell what the consumers must know of units. */
