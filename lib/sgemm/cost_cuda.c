@@ -87,7 +87,7 @@ static const double fused_cluster_waves = 1.17;
 static const double fused_transposed_sum = 500;
 /* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet; how much
  * longer it takes for the part of a tile's lines of an operand that C lacks. */
-static const double tf32_sooner = 240, tf32_meeting = 56500, tf32_lacking = 0.17;
+static const double tf32_sooner = 240, tf32_meeting = 29400, tf32_lacking = 0.17;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
  * preferred all the same, since their sums are more exact than those of the other kernels. */
 static const double planes_across = 1.45, planes_most_across = 8192;

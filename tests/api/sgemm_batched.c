@@ -212,6 +212,8 @@ static const char *const rare[] = {
     "sgemm_tf32_sm90_128x32x32_tn",
     "sgemm_tf32_sm90_128x64x32_tn",
     "sgemm_tf32_sm90_128x128x32_tn",
+    "sgemm_tf32_sm90_128x192x32_tn",
+    "sgemm_tf32_sm90_64x256x32_tn",
     "sgemm_tf32_sm90_128x256x32_tn",
     "sgemm_tf32_unaligned_sm90_64x64",
     "sgemm_tf32_unaligned_sm90_128x32",
@@ -243,6 +245,7 @@ static const char *const rare[] = {
 
 static void rare_kernels(rng_t *rng)
 {
+    int hopper = 0;
     for (int v = 0; v < (int)(sizeof rare / sizeof *rare); v++) {
         tilemm_t ctx = forced_context(rare[v]);
         /* Its blocks add up C', which they store by columns. */
@@ -264,8 +267,10 @@ static void rare_kernels(rng_t *rng)
             const int is_short = is_slicek || strstr(rare[v], "short") != NULL;
             const int is_vector = strstr(rare[v], "vector") != NULL;
             /* Of several tiles, which the copy engine may store. */
-            const int has_tiles = strstr(rare[v], "tf32_sm90") != NULL && i % 4 == 1;
-            const int aligned = (is_vector && i % 4 > 1) || has_tiles;
+            const int is_tf32 = strstr(rare[v], "tf32_sm90") != NULL;
+            const int is_unaligned = strstr(rare[v], "tf32_unaligned") != NULL;
+            const int has_tiles = (is_tf32 || is_unaligned) && i % 4 == 1;
+            const int aligned = (is_vector && i % 4 > 1) || (has_tiles && is_tf32);
             if (is_vector) {
                 const int columns = strstr(rare[v], "x2_")   ? 2
                                     : strstr(rare[v], "x4_") ? rng_range(rng, 3, 4)
@@ -298,15 +303,17 @@ static void rare_kernels(rng_t *rng)
                 g.n = rng_range(rng, 40, 150) * 4;
                 g.k = rng_range(rng, 8, 100) * 4;
                 g.layout = TILEMM_ROW_MAJOR;
-                g.transa = name[strlen(name) - 2] == 't' ? TILEMM_TRANS : TILEMM_NO_TRANS;
-                g.transb = name[strlen(name) - 1] == 't' ? TILEMM_TRANS : TILEMM_NO_TRANS;
+                const int trans_a = is_tf32 ? name[strlen(name) - 2] == 't' : i / 4 % 2;
+                const int trans_b = is_tf32 ? name[strlen(name) - 1] == 't' : i / 8 % 2;
+                g.transa = trans_a ? TILEMM_TRANS : TILEMM_NO_TRANS;
+                g.transb = trans_b ? TILEMM_TRANS : TILEMM_NO_TRANS;
                 g.beta = i % 8 == 1 ? 0.0f : g.beta;
-                if (i == 1) { /* more tiles than multiprocessors */
-                    g.m = 1536;
-                    g.n = 2304;
+                if (i == 1) { /* more tiles than multiprocessors, and a step that is not whole */
+                    g.m = 1700;
+                    g.n = 3000;
                     g.k = 40;
                 }
-                gemm_set_ld(&g, i % 3 * 4, i % 8 * 4, i % 5 * 4);
+                gemm_set_ld(&g, i % 3 * 4 + is_unaligned, i % 8 * 4 + is_unaligned, i % 5 * 4);
             }
             if (is_slicek && i % 4 == 2) { /* more stages than there is room for, and clusters */
                 g.k += rng_range(rng, 300, 3000);
@@ -319,18 +326,30 @@ static void rare_kernels(rng_t *rng)
                 g.k = rng_range(rng, 224, 296);
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
+            if (is_unaligned && i == 2) { /* by the narrow tiles, a cluster that adds up columns */
+                g = gemm_by_bits(0, (const int64_t[]){767, 737, 1018}, 1.0f, 0.0f);
+                g.layout = TILEMM_ROW_MAJOR;
+                g.transa = TILEMM_NO_TRANS;
+                g.transb = TILEMM_TRANS;
+                gemm_set_ld(&g, 0, 0, 1);
+            }
             const tilemm_math_t math =
                 strstr(rare[v], "tf32")
                     ? TILEMM_MATH_TF32
                     : modes[is_fitted || is_skinny || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
-            run(ctx, &g, math, aligned || may_be_cluster ? 1 : rng_range(rng, 1, 4), i % 5 == 4,
-                aligned ? 0 : ANYWHERE, rng);
+            const int alone = aligned || has_tiles || may_be_cluster || (is_unaligned && i == 2);
+            run(ctx, &g, math, alone ? 1 : rng_range(rng, 1, 4), i % 5 == 4, aligned ? 0 : ANYWHERE,
+                rng);
             taken += !strncmp(tilemm_last_kernel(ctx), rare[v], strlen(rare[v]));
             clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;
         }
         CHECK(!taken || !adds_columns || clusters > 0, "%s: no cluster", rare[v]);
         CHECK(taken > 0 || strstr(rare[v], "sm75") == NULL, "%s: never taken", rare[v]);
+        hopper |= taken > 0 && strstr(rare[v], "fused_sm90") != NULL;
+        CHECK(taken > 0 || !hopper ||
+                  (strstr(rare[v], "tf32_unaligned") == NULL && strstr(rare[v], "_tn") == NULL),
+              "%s: never taken", rare[v]);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
 }

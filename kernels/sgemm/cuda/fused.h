@@ -53,7 +53,7 @@ typedef enum {
  * part of the product, alpha and beta left out, goes to partial + s * batch_count * m * n, dense
  * and row-major like C. */
 typedef struct {
-    tilemm__sgemm_args_t args; /* but for unaligned_sm90.cu: no arrays of A or B; A and B aligned,
+    tilemm__sgemm_args_t args; /* but for unaligned variants: no arrays of A or B; A and B aligned,
                                   or copies (align.h) */
     int variant;
     unsigned cluster; /* blocks; 1: none */

@@ -46,7 +46,8 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
         ADD_UP(problem, shared);
 }
 
-/* A row's kernel: 384 threads or more, one block to a multiprocessor; or 256, two of them. */
+/* A row's kernel: 384 threads or more, one block to a multiprocessor; or fewer, two of them; and a
+ * warpgroup more where there is a feeder. */
 #define FUSED_KERNEL(kind, unaligned, name, m, n, a_k, b_k, transposed, bulk)                      \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind, 1, unaligned> name##_t;                \
     FUSED_KERNEL_OF(name, copy_operands, convert_b, multiply_items, add_up_splits)
