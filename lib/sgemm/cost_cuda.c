@@ -42,9 +42,9 @@ static const double skinny_one = 500, skinny_start = 300;
 /* Bytes that a multiprocessor reads in a cycle for tiles of up to 4, 8 and 16 columns, if each has
  * a block; and at most, with fewer blocks or two to each. With one column memory bounds all. */
 static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
-/* The part of that rate that tiles of 16 rows reach, of operands that are not aligned and of
- * others; and of memory's, with one column. */
-static const double skinny_few[2] = {0.65, 1}, skinny_few_one[2] = {0.69, 1};
+/* The part of that rate that tiles of 16 rows reach where X is not aligned; and of memory's, with
+ * one column. */
+static const double skinny_few = 0.65, skinny_few_one = 0.69;
 /* The part of the room for blocks that clusters of 3, 5, 6 or 7 fill at once. */
 static const double skinny_fits = 0.94;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
@@ -100,9 +100,9 @@ static const double planes_bytes[2] = {10.5, 8};
  * 16 bytes; k from which on other products hide that. */
 static const double planes_store = 0.5, planes_last = 60000, planes_alone = 0.5,
                     planes_hides = 1600;
-/* Cycles that one plane takes beside two, fitted likewise; and how much faster than
- * the other kernels planes must be: one, whose estimate is coarse, and several, which hard data
- * takes twice as long, and the fused kernels, which take any data alike, do not. */
+/* Cycles that one plane takes beside two, fitted likewise; and how much faster than the other
+ * kernels planes must be: one, whose estimate is coarse, and several, which hard data takes twice
+ * as long, and the fused kernels, which take any data alike, do not. */
 static const double planes_of_one = 6500, planes_margin[2] = {1.05, 1.1};
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
@@ -217,14 +217,18 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
 
-/* The tiles of fewest rows. */
-enum { SKINNY_FEW = 16 };
+/* Whether tiles have the fewest rows, of an X that is not aligned. */
+static int is_few_unaligned(const tilemm__sgemm_row_t *row)
+{
+    enum { FEWEST = 16 };
+    return row->m == FEWEST && !row->facet;
+}
 
 /* Bytes that a multiprocessor reads in a cycle: one of skinny_bytes for tiles of a row. */
 static double skinny_rate(const tilemm__sgemm_row_t *row, int two)
 {
     return skinny_bytes[row->n > 4 ? row->n / 8 : 0][two] *
-           (row->m == SKINNY_FEW ? skinny_few[row->facet] : 1);
+           (is_few_unaligned(row) ? skinny_few : 1);
 }
 
 /* Bytes of the operands that a block reads. */
@@ -272,7 +276,7 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                           (double)args->batch_count * (double)trial->splits;
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     const double later = waves > 1 ? waves - 1 : 0;
-    const double part = row->n == 1 && row->m == SKINNY_FEW ? skinny_few_one[row->facet] : 1;
+    const double part = row->n == 1 && is_few_unaligned(row) ? skinny_few_one : 1;
     const double least = bytes_of_all(args) / (family->bytes * part * traits->sm_count);
     const double reading = row->n > 1 ? skinny_reading(trial, blocks, traits) : 0;
     return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
@@ -343,9 +347,9 @@ static double moving_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     return (by_memory > by_l2 ? by_memory : by_l2) / traits->sm_count;
 }
 
-/* A cluster's sum; storing single elements; aligned copies; and split-K's second kernel. */
+/* A cluster's sum; aligned copies; and split-K's second kernel. */
 static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
-                           const tilemm__cuda_traits_t *traits, double meeting, double alone)
+                           const tilemm__cuda_traits_t *traits, double meeting)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
@@ -357,7 +361,6 @@ static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sge
                      tilemm__sgemm_fused_walk(trial->variant, args).transposed;
     return (trial->cluster ? family->cluster + meeting + sum : 0) + by_parts * half_third_kernel +
            (late ? fused_transposed_sum * (double)trial->splits : 0) +
-           alone * stored_alone(args, traits) +
            (tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits)) +
            second_kernel(family, trial, bytes, traits);
 }
@@ -396,8 +399,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
                   (trial->cluster && items > room ? fused_cluster_waves : 1);
     return overlapped(cycles, all > alone ? all : alone, fused_both) +
-           fused_extras(trial, args, traits, 0,
-                        fused_alone[tilemm__sgemm_reads_unaligned(trial->variant)]);
+           fused_alone[tilemm__sgemm_reads_unaligned(trial->variant)] * stored_alone(args, traits) +
+           fused_extras(trial, args, traits, 0);
 }
 
 /* The same in TF32. */
@@ -428,7 +431,7 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
            (is_stored_wide(args)
                 ? 0
                 : tf32_alone * tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
-           fused_extras(trial, args, traits, tf32_meeting, 0);
+           fused_extras(trial, args, traits, tf32_meeting);
 }
 
 /* A cost of 3 was measured for each piece that a tail's cluster has beside its own steps. */

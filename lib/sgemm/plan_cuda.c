@@ -188,23 +188,27 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
     return bytes;
 }
 
+/* The trial of a skinny problem whose variant and splits are set. */
+static tilemm__sgemm_trial_t skinny_trial(const tilemm__sgemm_skinny_t *p)
+{
+    return (tilemm__sgemm_trial_t){.variant = p->variant,
+                                   .splits = p->splits,
+                                   .k_split = p->k_split,
+                                   .cluster = p->cluster > 1};
+}
+
 static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        tilemm__sgemm_trial_t *best)
 {
     const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
     tilemm__sgemm_skinny_t p = skinny_of(args);
-    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc))};
-    for (int i = 0; i < 6 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
-         i++)
-        now.variant = skinny_variant(&p, others[i]);
-    if (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant))
+    p.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc));
+    for (int i = 0; i < 6 && (p.variant < 0 || !tilemm__sgemm_is_allowed(limits, p.variant)); i++)
+        p.variant = skinny_variant(&p, others[i]);
+    if (p.variant < 0 || !tilemm__sgemm_is_allowed(limits, p.variant))
         return;
-    p.variant = now.variant;
     split_skinny(limits->cuda, INT64_MAX, limits->workspace, &p);
-    now.splits = p.splits;
-    now.k_split = p.k_split;
-    now.cluster = p.cluster > 1;
-    tilemm__sgemm_keep_better(args, limits, now, best);
+    tilemm__sgemm_keep_better(args, limits, skinny_trial(&p), best);
 }
 
 static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -261,10 +265,7 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         if (skinny.variant < 0 || tiles.variant < 0)
             continue;
         split_skinny(limits->cuda, FRINGE_SPLITS, 0, &skinny);
-        const tilemm__sgemm_trial_t trial = {.variant = skinny.variant,
-                                             .splits = skinny.splits,
-                                             .k_split = skinny.k_split,
-                                             .cluster = skinny.cluster > 1};
+        const tilemm__sgemm_trial_t trial = skinny_trial(&skinny);
         const double alone = tilemm__sgemm_cuda_estimate(&trial, &fringe, limits->cuda);
         tiles.cycles += tiles.cycles > alone ? alone / 2 : alone - tiles.cycles / 2;
         if (tiles.cycles < best->cycles) {
