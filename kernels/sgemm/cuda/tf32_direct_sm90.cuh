@@ -1,4 +1,4 @@
-/* tf32_direct_sm90.cuh - a block of the TF32 kernels (tf32_sm90.cu) where op(B) runs along k: the
+/* tf32_direct_sm90.cuh - a step of the TF32 kernels (tf32_sm90.cu) where op(B) runs along k: the
  * tensor cores read it as the copy engine writes it.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -121,52 +121,14 @@ static __device__ __forceinline__ void leave_stage(shared_t<S> &shared, unsigned
         mbarrier_arrive(&shared.a.empty[stage]);
 }
 
-/* Start a step; wait for the one before, if it is of the same item. */
+/* Read a step of op(A) if it does not run along k, and start total += the step's products. */
 template <typename S>
 static __device__ __forceinline__ void start_stage(multiplier_t<S> &at, shared_t<S> &shared,
-                                                   unsigned (&a)[STEP_WORDS], unsigned &previous)
+                                                   unsigned (&a)[STEP_WORDS])
 {
     mbarrier_wait(&shared.a.full[at.buffer], at.parity);
     read_a<S>(shared.a.at[at.buffer], at.first, a);
     multiply_stage(at, shared, a);
-    wgmma_wait<1>();
-    if (at.k > at.place.k)
-        leave_stage(shared, previous);
-    previous = at.buffer;
-    advance<S::STAGES>(&at.buffer, &at.parity);
-    at.k += BK;
-}
-
-template <typename S>
-static __device__ __forceinline__ void multiply_direct(const fused_t &problem, const maps_t &maps,
-                                                       shared_t<S> &shared)
-{
-    unsigned a[2][STEP_WORDS], previous = 0;
-    multiplier_t<S> at;
-    at.item = first_item<S>();
-    at.buffer = at.parity = 0;
-    at.first = tilemm__fused_staged(row_of<S>(0), threadIdx.x % 4, false);
-    if (at.item >= problem.count)
-        return;
-    begin_item(at, problem);
-#pragma unroll 1
-    do {
-        wgmma_pin(at.total);
-#pragma unroll 1
-        for (;;) {
-            start_stage(at, shared, a[0], previous);
-            if (at.k >= at.place.end)
-                break;
-            start_stage(at, shared, a[1], previous);
-            if (at.k >= at.place.end)
-                break;
-        }
-        wgmma_wait<0>();
-        wgmma_pin(at.total);
-        leave_stage(shared, previous);
-    } while (end_item(at, shared, problem, maps));
-    if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
-        tensor_wait_read(); /* before the shared memory goes */
 }
 
 #endif

@@ -109,13 +109,12 @@ static __device__ __forceinline__ void rewrite_tf32(const fused_t &problem, shar
 
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
-enum { HALF_WORDS = ROWS * OCTET / 2 };
-
 /* Read a step of op(A), and leave its stage. */
 template <typename S>
 static __device__ __forceinline__ void read_rows(multiplier_t<S> &at, shared_t<S> &shared,
-                                                 unsigned (&a)[2 * HALF_WORDS])
+                                                 unsigned (&a)[STEP_WORDS])
 {
+    const int HALF = STEP_WORDS / 2;
     const unsigned stage = at.count % S::STAGES;
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
 #pragma unroll
@@ -123,19 +122,17 @@ static __device__ __forceinline__ void read_rows(multiplier_t<S> &at, shared_t<S
         float x[ROWS][OCTET / 2];
         take<ROWS, S::A_K>(shared.a.at[stage], at.first, half, x);
 #pragma unroll
-        for (int i = 0; i < HALF_WORDS; i++)
-            a[half * HALF_WORDS + i] = tf32_of<S>(x[i % 2][i / 2]);
+        for (int i = 0; i < HALF; i++)
+            a[half * HALF + i] = tf32_of<S>(x[i % 2][i / 2]);
     }
     leave_stage<S>(&shared.a.empty[stage]);
     at.count++;
 }
 
-/* Start total += the products of a step; wait for the one before, if it is of the same item, and
- * leave its planes of op(B), `previous`. */
+/* Read a step of op(A), and start total += the step's products. */
 template <typename S>
 static __device__ __forceinline__ void start_rewritten(multiplier_t<S> &at, shared_t<S> &shared,
-                                                       unsigned (&a)[2 * HALF_WORDS],
-                                                       unsigned &previous)
+                                                       unsigned (&a)[STEP_WORDS])
 {
     read_rows(at, shared, a);
     mbarrier_wait(&shared.full[at.buffer], at.parity);
@@ -143,49 +140,74 @@ static __device__ __forceinline__ void start_rewritten(multiplier_t<S> &at, shar
                                            TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
     wgmma_fence();
 #pragma unroll
-    for (int i = 0; i < 2 * HALF_WORDS; i += FRAGMENT)
+    for (int i = 0; i < STEP_WORDS; i += FRAGMENT)
         wgmma_tf32(at.total, a + i, wgmma_operand_at(b, i / FRAGMENT * 2 * CORE_BYTES), 1);
     wgmma_commit();
+}
+
+/* Leave op(B)'s step in a stage or a buffer. */
+template <typename S>
+static __device__ __forceinline__ void leave_step(shared_t<S> &shared, unsigned step)
+{
+    if constexpr (S::DIRECT)
+        leave_stage(shared, step);
+    else if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.empty[step]);
+}
+
+/* Start a step; wait for the one before, `previous`, if it is of the same item, and leave it. */
+template <typename S>
+static __device__ __forceinline__ void start_step(multiplier_t<S> &at, shared_t<S> &shared,
+                                                  unsigned (&a)[STEP_WORDS], unsigned &previous)
+{
+    if constexpr (S::DIRECT)
+        start_stage(at, shared, a);
+    else
+        start_rewritten(at, shared, a);
     wgmma_wait<1>();
-    if (at.k > at.place.k && threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared.empty[previous]);
+    if (at.k > at.place.k)
+        leave_step(shared, previous);
     previous = at.buffer;
-    advance<S::BUFFERS>(&at.buffer, &at.parity);
+    advance<S::DIRECT ? S::STAGES : S::BUFFERS>(&at.buffer, &at.parity);
     at.k += BK;
 }
 
 template <typename S>
-static __device__ __forceinline__ void multiply_rewritten(const fused_t &problem,
-                                                          const maps_t &maps, shared_t<S> &shared)
+static __device__ __forceinline__ void multiply(const fused_t &problem, const maps_t &maps,
+                                                shared_t<S> &shared)
 {
-    unsigned a[2][2 * HALF_WORDS], previous = 0;
+    unsigned a[2][STEP_WORDS], previous = 0;
     multiplier_t<S> at;
-    at.item = blockIdx.x;
+    at.item = first_item<S>();
     at.buffer = at.parity = at.count = 0;
-    at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
+    at.first = S::DIRECT ? tilemm__fused_staged(row_of<S>(0), threadIdx.x % 4, false)
+                         : first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
+    if (S::DIRECT && at.item >= problem.count)
+        return;
     begin_item(at, problem);
 #pragma unroll 1
     do {
         wgmma_pin(at.total);
 #pragma unroll 1
         for (;;) {
-            start_rewritten(at, shared, a[0], previous);
+            start_step(at, shared, a[0], previous);
             if (at.k >= at.place.end)
                 break;
-            start_rewritten(at, shared, a[1], previous);
+            start_step(at, shared, a[1], previous);
             if (at.k >= at.place.end)
                 break;
         }
         wgmma_wait<0>();
         wgmma_pin(at.total);
-        if (threadIdx.x % 32 == 0)
-            mbarrier_arrive(&shared.empty[previous]);
+        leave_step(shared, previous);
     } while (end_item(at, shared, problem, maps));
+    if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
+        tensor_wait_read(); /* before the shared memory goes */
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* What the feeder, the converter and the multipliers do. */
+/* What the feeder and the converter do. */
 template <typename S>
 static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t &maps,
                                             shared_t<S> &shared)
@@ -205,16 +227,6 @@ static __device__ __forceinline__ void bring(const fused_t &problem, const maps_
         rewrite_tf32(problem, shared, warp);
     else if (threadIdx.x % 32 == 0)
         feed_items(problem, maps, shared);
-}
-
-template <typename S>
-static __device__ __forceinline__ void multiply(const fused_t &problem, const maps_t &maps,
-                                                shared_t<S> &shared)
-{
-    if constexpr (S::DIRECT)
-        multiply_direct(problem, maps, shared);
-    else
-        multiply_rewritten(problem, maps, shared);
 }
 
 #define KERNEL(name, m, n, a_k, b_k, transposed, cluster)                                          \
