@@ -20,8 +20,8 @@
 #define CLUSTER_OF(blocks)
 #endif
 
-/* All threads of the cluster meet: what one wrote to shared memory before it arrived, the others
- * see once they have waited. */
+/* All threads of the cluster that have not ended meet: what one wrote to shared memory before it
+ * arrived, the others see once they have waited. */
 static __device__ __forceinline__ void cluster_arrive(void)
 {
 #if __CUDA_ARCH__ >= 900

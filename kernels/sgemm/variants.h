@@ -220,6 +220,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 64x64, , 64, 64, 1)                                       \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x32, , 256, 32, 0)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x16, , 256, 16, 0)                                     \
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 192x64, , 192, 64, 0)                                     \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)

@@ -39,9 +39,9 @@
         blocks, 0, 0, 0)
 #define SHORT(...) SHORT_OF(32, __VA_ARGS__)
 #define SHORT_TF32(...) SHORT_OF(1, __VA_ARGS__)
-/* facet: bulk; of TF32 rows the cluster. */
+/* facet: bulk; of TF32 rows the cluster. Threads: with a feeder, which some do not have. */
 #define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
-    ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
+    ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 2) * 128, \
         (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, facet)
 #define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
 #define WARP(row, trans_a, trans_b, m, n, blocks)                                                  \
@@ -84,23 +84,26 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                                                             TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 enum {
-    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_16x256x32_nn,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
-    INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
     HALF_FIRST = TILEMM__sgemm_half_sm90_128x128x32_nn,
-    HALF_TRANSPOSED = TILEMM__sgemm_half_sm90_32x256x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_warp_sm90_32x16_nn,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     TF32_UNALIGNED_FIRST = TILEMM__sgemm_tf32_unaligned_sm90_128x128x32_nn,
-    TF32_UNALIGNED_TRANSPOSED = TILEMM__sgemm_tf32_unaligned_sm90_64x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
-    NN = 0,
     NT = 1,
     TN = 2
 };
+
+/* Whether a variant computes C' = op(B)' op(A)'. */
+static const unsigned char is_transposed[TILEMM__SGEMM_CUDA_VARIANTS] = {
+#define TRANSPOSED(row, m, n, a_k, b_k, transposed, facet) [TILEMM__##row] = transposed,
+    TILEMM__SGEMM_FUSED_ROWS(TRANSPOSED) TILEMM__SGEMM_UNALIGNED_ROWS(TRANSPOSED)
+        TILEMM__SGEMM_TF32_ROWS(TRANSPOSED) TILEMM__SGEMM_TF32_UNALIGNED_ROWS(TRANSPOSED)
+            TILEMM__SGEMM_INVARIANT_ROWS(TRANSPOSED) TILEMM__SGEMM_HALF_ROWS(TRANSPOSED)
+                TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(TRANSPOSED)};
 
 int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
                                   const tilemm__cuda_traits_t *traits)
@@ -159,15 +162,9 @@ int tilemm__sgemm_reads_unaligned(int variant)
 tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
-    const int tf32 = is_tf32_aligned(variant);
-    const int transposed =
-        tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
-             : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
-                   (variant >= TF32_UNALIGNED_TRANSPOSED && variant < INVARIANT_FIRST) ||
-                   (variant >= INVARIANT_TRANSPOSED && variant < HALF_FIRST) ||
-                   (variant >= HALF_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
+    const int transposed = is_transposed[variant];
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
-    const int cluster = tf32 ? row->facet : 1;
+    const int cluster = is_tf32_aligned(variant) ? row->facet : 1;
     const int cluster_n = tilemm__fused_cluster_n(transposed ? row->n : row->m,
                                                   transposed ? row->m : row->n, cluster);
     const int cluster_m = cluster / cluster_n;

@@ -186,6 +186,7 @@ static const char *const rare[] = {
     "sgemm_fused_sm90_64x64x32",
     "sgemm_fused_sm90_128x64x32",
     "sgemm_fused_sm90_128x128x32",
+    "sgemm_fused_sm90_192x64x32",
     "sgemm_unaligned_sm90_64x64",
     "sgemm_unaligned_sm90_128x64",
     "sgemm_unaligned_sm90_128x128",
@@ -248,9 +249,10 @@ static void rare_kernels(rng_t *rng)
     int hopper = 0;
     for (int v = 0; v < (int)(sizeof rare / sizeof *rare); v++) {
         tilemm_t ctx = forced_context(rare[v]);
-        /* Its blocks add up C', which they store by columns. */
-        const int adds_columns = strstr(rare[v], "fused_sm90_64x128") != NULL ||
-                                 strstr(rare[v], "fused_sm90_32x256") != NULL;
+        const int is_192 = strstr(rare[v], "fused_sm90_192x64") != NULL;
+        /* Its blocks add up C', which most of these store by columns. */
+        const int adds_up = is_192 || strstr(rare[v], "fused_sm90_64x128") != NULL ||
+                            strstr(rare[v], "fused_sm90_32x256") != NULL;
         int taken = 0, clusters = 0;
         for (int i = 0; i < (test_quick() ? 16 : 60); i++) {
             const int is_fitted = strstr(rare[v], "fitted") != NULL;
@@ -269,8 +271,8 @@ static void rare_kernels(rng_t *rng)
             const int is_tf32 = strstr(rare[v], "tf32_sm90") != NULL;
             const int is_unaligned = strstr(rare[v], "tf32_unaligned") != NULL;
             /* Of several tiles, which the copy engine may store. */
-            const int has_tiles = (is_tf32 || is_unaligned) && i % 4 == 1;
-            const int aligned = (is_vector && i % 4 > 1) || (has_tiles && is_tf32);
+            const int has_tiles = (is_tf32 || is_unaligned || is_192) && i % 4 == 1;
+            const int aligned = (is_vector && i % 4 > 1) || (has_tiles && !is_unaligned);
             if (is_vector) {
                 const int columns = strstr(rare[v], "x2_")   ? 2
                                     : strstr(rare[v], "x4_") ? rng_range(rng, 3, 4)
@@ -319,7 +321,7 @@ static void rare_kernels(rng_t *rng)
                 g.k += rng_range(rng, 300, 3000);
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
-            const int may_be_cluster = adds_columns && i % 4 == 2;
+            const int may_be_cluster = adds_up && i % 4 == 2;
             if (may_be_cluster) {
                 g.m = rng_range(rng, 416, 448);
                 g.n = rng_range(rng, 416, 448);
@@ -342,9 +344,9 @@ static void rare_kernels(rng_t *rng)
             taken += !strncmp(tilemm_last_kernel(ctx), rare[v], strlen(rare[v]));
             clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;
         }
-        CHECK(!taken || !adds_columns || clusters > 0, "%s: no cluster", rare[v]);
+        CHECK(!taken || !adds_up || clusters > 0, "%s: no cluster", rare[v]);
         hopper |= taken > 0 && strstr(rare[v], "fused_sm90") != NULL;
-        const int of_hopper = strstr(rare[v], "tf32_unaligned") || strstr(rare[v], "_tn");
+        const int of_hopper = is_192 || strstr(rare[v], "tf32_unaligned") || strstr(rare[v], "_tn");
         CHECK(taken > 0 || !(strstr(rare[v], "sm75") || (hopper && of_hopper)), "%s: never taken",
               rare[v]);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");

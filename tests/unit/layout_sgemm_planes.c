@@ -264,6 +264,7 @@ int main(void)
     for (int k_major = 0; k_major < 2; k_major++) {
         check_fused_tile(128, 128, k_major);
         check_fused_tile(128, 64, k_major);
+        check_fused_tile(192, 64, k_major);
         check_fused_tile(256, 32, k_major);
         check_fused_copies(k_major);
         for (unsigned width = 16; width <= 64; width *= 2)

@@ -14,7 +14,7 @@
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* FEED, CONVERT and MULTIPLY are what the feeder, the converter and the multipliers do, ADD_UP what
- * all threads of a cluster do then whose blocks share k. */
+ * the last two do then in a cluster whose blocks share k. */
 template <typename S, void (*FEED)(const fused_t &, const maps_t &, shared_t<S> &),
           void (*CONVERT)(const fused_t &, const maps_t &, shared_t<S> &),
           void (*MULTIPLY)(const fused_t &, const maps_t &, shared_t<S> &),
@@ -30,10 +30,12 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     wait_for_previous();
     if (S::INVARIANT && problem.carry.a && !has_left<S>(problem))
         return;
-    if (S::HAS_FEEDER && threadIdx.x >= (S::MULTIPLIERS + S::CONVERTERS) * WARPGROUP) {
+    if (S::HAS_FEEDER && threadIdx.x >= S::LASTING) {
         registers_shrink<S::REGISTERS_FEEDER>();
         FEED(problem, maps, shared);
-    } else if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
+        return; /* the others' shared memory stays, and a cluster waits for no thread that ended */
+    }
+    if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         CONVERT(problem, maps, shared);
     } else {
@@ -46,11 +48,10 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
         ADD_UP(problem, shared);
 }
 
-/* A row's kernel: 384 threads or more, one block to a multiprocessor; or fewer, two of them; and a
- * warpgroup more where there is a feeder. */
+/* A row's kernel. */
 #define FUSED_KERNEL(kind, unaligned, name, m, n, a_k, b_k, transposed, bulk)                      \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind, 1, unaligned> name##_t;                \
-    FUSED_KERNEL_OF(name, copy_operands, convert_b, multiply_items, add_up_splits)
+    FUSED_KERNEL_OF(name, feed, convert_b, multiply_items, add_up_splits)
 #define FUSED_KERNEL_OF(name, feed, convert, multiply, add_up)                                     \
     static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \

@@ -1,12 +1,12 @@
-/* fused_multiply_sm90.cuh - a block of the fused SGEMM kernels (fused_sm90.cu): the converter, the
- * multipliers, the epilogue. For fused_sm90.cu and rest_sm90.cu.
+/* fused_multiply_sm90.cuh - a block of the fused SGEMM kernels (fused_sm90.cu): the feeder, the
+ * converter, the multipliers, the epilogue. For fused_sm90.cu and the other files of such kernels.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Converter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
- * op(B) ahead of their use.
+ * Feeder: a thread of one more warpgroup asks for steps of op(A) and op(B) ahead of their use; in
+ * an UNALIGNED kernel the warpgroup copies them. Without a feeder two threads of the converter ask.
  *
- * Feeder: in an UNALIGNED kernel one more warpgroup copies these steps.
+ * Converter: one warpgroup makes the planes of op(B).
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
  * step ahead, in the registers of those that the tensor cores have used. The tensor core truncates
@@ -52,13 +52,57 @@ static __device__ __forceinline__ unsigned first_window(const fused_t &problem,
     return S::ROUTED && tilemm__sgemm_huge(problem.routes) == of ? HUGE_ONES : 0;
 }
 
+/* ---- feeder ---------------------------------------------------------------------------------- */
+
+/* Steps of both operands, as far ahead as the queues have room: one thread asks for them, or all
+ * copy them. A step of op(B) follows the one before of op(A): so the converter of a KEEPS kernel,
+ * which leaves a step of op(A) when it has the next one of op(B), leaves none twice. op(A)'s last
+ * one is followed by a step of zeros, since multipliers make the planes of one step too many; not
+ * those of TF32. */
+template <typename S>
+static __device__ __forceinline__ void feed_items(const fused_t &problem, const maps_t &maps,
+                                                  shared_t<S> &shared)
+{
+    feed_t of_a, of_b;
+    of_a.count = of_b.count = 0;
+    for (unsigned item = own_item<S>(problem, blockIdx.x); item < problem.count;
+         item = own_item<S>(problem, item + gridDim.x)) {
+        const place_t place = locate<S>(problem, item);
+        set_place<S, true>(of_a, place);
+        set_place<S, false>(of_b, place);
+#pragma unroll 1
+        for (int k = place.k; k < place.end; k += BK) {
+            of_a.k = of_b.k = k;
+            /* No registers for the places of all lines. */
+            of_a.line = (int)opaque((unsigned)of_a.line);
+            of_b.line = (int)opaque((unsigned)of_b.line);
+            ask_for<S, false>(of_b, shared.b, problem, maps);
+            ask_for<S, true>(of_a, shared.a, problem, maps);
+            of_a.count = ++of_b.count;
+        }
+    }
+    if (!S::TF32) {
+        of_a.k = (int)((problem.args.k + BK - 1) / BK * BK);
+        ask_for<S, true>(of_a, shared.a, problem, maps);
+    }
+    if (S::UNALIGNED)
+        copy_async_wait_all();
+}
+
+template <typename S>
+static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t &maps,
+                                            shared_t<S> &shared)
+{
+    if (S::UNALIGNED || threadIdx.x % WARPGROUP == 0)
+        feed_items(problem, maps, shared);
+}
+
 /* ---- converter ------------------------------------------------------------------------------- */
 
 /* Whether an item is sparse: SPARSE or 0. In its second step, number `count`, of which `depth` of k
  * exist: the first one has nothing to lose. Warp 0 looks at the step of op(B), whose stage it has
  * not left. Warp 1 looks at op(A)'s step before, which has come, or the multipliers wait for it
- * too. They may have left its stage, but it is this warp that asks for what fills it again, after
- * this. */
+ * too. They may have left its stage, but this warp leaves it as well, after this. */
 template <typename S>
 static __device__ __forceinline__ unsigned sparse_bit(shared_t<S> &shared, const fused_t &problem,
                                                       const place_t &place, unsigned count,
@@ -88,9 +132,9 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
     feed_t feed = {first_item, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
-        if (thread == 0 && !S::UNALIGNED)
+        if (thread == 0 && !S::HAS_FEEDER)
             feed_step<S, false>(feed, shared.b, problem, maps);
-        else if (thread == 32 && i > 0 && !S::UNALIGNED)
+        else if (thread == 32 && i > 0 && !S::HAS_FEEDER)
             feed_step<S, true>(feed, shared.a, problem, maps);
     }
     for (unsigned item = first_item; item < problem.count;
@@ -101,12 +145,17 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
             window_t window;
-            if (thread == 0 && !S::UNALIGNED)
+            if (thread == 0 && !S::HAS_FEEDER)
                 feed_step<S, false>(feed, shared.b, problem, maps);
-            else if (thread == 32 && !S::UNALIGNED)
+            else if (thread == 32 && !S::HAS_FEEDER)
                 feed_step<S, true>(feed, shared.a, problem, maps);
             __syncwarp();
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
+            /* In few steps little is lost, and looking costs more. */
+            if (S::KEEPS && k == place.k + BK && place.end > place.k + FEW_STEPS * BK)
+                sparse = sparse_bit<S>(shared, problem, place, count, place.end - k);
+            if (S::KEEPS && thread == 32 && count > 0)
+                mbarrier_arrive(&shared.a.empty[(count - 1) % S::STAGES]);
             mbarrier_wait(&shared.empty[buffer], parity);
             do { /* again where another window fits */
                 window = {large};
@@ -117,9 +166,6 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
-            /* In few steps little is lost, and looking costs more. */
-            if (S::KEEPS && k == place.k + BK && place.end > place.k + FEW_STEPS * BK)
-                sparse = sparse_bit<S>(shared, problem, place, count, place.end - k);
             const unsigned byte = large | (window.beyond ? BEYOND : 0) | sparse;
             /* If it is watched, multiply_parts() may read the stage too. */
             leave_stage<S>(&shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
@@ -132,44 +178,19 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     }
 }
 
-/* The feeder: steps of both operands, as far ahead as the queues have room. */
-template <typename S>
-static __device__ __forceinline__ void copy_operands(const fused_t &problem, const maps_t &maps,
-                                                     shared_t<S> &shared)
-{
-    const unsigned item = own_item<S>(problem, blockIdx.x);
-    feed_t of_a = {item, 0, 0, 0, 0, 0}, of_b = of_a;
-#pragma unroll 1
-    do
-        feed_step<S, false>(of_b, shared.b, problem, maps);
-    while (feed_step<S, true>(of_a, shared.a, problem, maps));
-    copy_async_wait_all();
-}
-
 /* ---- items ---------------------------------------------------------------------------------- */
 
-/* Make half of the planes of the next step of op(A). */
-template <typename S>
-static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const shared_t<S> &shared,
-                                                   int half, fragments_t<S> &a, window_t &window)
-{
-    const float *const stage = shared.a.at[at.count % S::STAGES];
-    convert_a<S>(stage, at.first, half, a, window);
-    pin(a, half); /* not later, when the tensor cores may be idle */
-    if (S::INVARIANT)
-        at.next_rows |= exact_lines_of<ROWS, S::A_K>(stage, at.first, window);
-    else if (half == 0) /* a branch, so that the planes are made here */
-        branch_if_beyond(window);
-    else
-        look_beyond<S, ROWS, S::A_K>(stage, at.first, window);
-}
-
-/* Note the window in which the planes of the next step of op(A) were made, and leave its stage. Not
- * yet if `holds`: end_chains() does. */
+/* After the planes of the next step of op(A) were made: note whether their window has all numbers,
+ * and leave the stage. Not yet if `holds`: end_chains() does. */
 template <typename S>
 static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
-                                                  const window_t &window, bool holds)
+                                                  window_t &window, bool holds)
 {
+    const float *const stage = shared.a.at[at.count % S::STAGES];
+    if (S::INVARIANT)
+        at.next_rows |= exact_lines_of<ROWS, S::A_K>(stage, at.first, window);
+    else
+        look_beyond<S, ROWS, S::A_K>(stage, at.first, window);
     at.beyond = window.beyond;
     at.fits = window.fits;
     at.large = window.large;
@@ -288,6 +309,41 @@ static __device__ __forceinline__ bool is_unusual(const multiplier_t<S> &at, uns
            (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | HUGE_ONES | SPARSE) : watched<S>(windows));
 }
 
+/* Multiply the smaller products of a step, and make the planes of the next one in the registers of
+ * those that they have used: of the first half while the second is multiplied, then of that. A
+ * warpgroup's products follow each other, and an instruction waits until the one before has begun:
+ * conversions go in between. */
+template <typename S, bool EXCHANGED>
+static __device__ __forceinline__ void multiply_and_make(multiplier_t<S> &at, shared_t<S> &shared,
+                                                         fragments_t<S> &a, window_t &window,
+                                                         bool adds)
+{
+    const int FIRST = first_product<S>(SMALLER_PRODUCTS);
+    const float *const stage = shared.a.at[at.count % S::STAGES];
+    float x[ROWS][OCTET / 2];
+    take<ROWS, S::A_K>(stage, at.first, 0, x);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, adds, EXCHANGED);
+    multiply_product<S>(at.part, a, shared.planes[at.buffer], 1, FIRST, true, EXCHANGED);
+    wgmma_commit();
+    wgmma_wait<1>();
+    pin(a, 0);
+    multiply_product<S>(at.part, a, shared.planes[at.buffer], 1, FIRST + 1, true, EXCHANGED);
+    convert_rows<S>(x, 0, a, window);
+    pin(a, 0);
+    branch_if_beyond(window);
+#pragma unroll
+    for (int i = FIRST + 2; i < PRODUCTS; i++)
+        multiply_product<S>(at.part, a, shared.planes[at.buffer], 1, i, true, EXCHANGED);
+    wgmma_commit();
+    take<ROWS, S::A_K>(stage, at.first, 1, x);
+    wgmma_wait<0>();
+    pin(a, 1);
+    wgmma_pin(at.part);
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.empty[at.buffer]);
+    convert_rows<S>(x, 1, a, window);
+}
+
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
  * products of the step are left in `part`, for the next one; if KEEPS, with what the addition of
  * the products before lost. */
@@ -295,7 +351,6 @@ template <typename S, bool KEEPS>
 static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared_t<S> &shared,
                                                      fragments_t<S> &a)
 {
-    const bool first_lane = threadIdx.x % 32 == 0;
     window_t window = {at.large};
 
     multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 0);
@@ -307,19 +362,10 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, KEEPS,
-                                  S::INVARIANT && at.exchanged);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true,
-                                  S::INVARIANT && at.exchanged);
-    wgmma_wait<1>();
-    pin(a, 0);
-    make_planes(at, shared, 0, a, window);
-    wgmma_wait<0>();
-    pin(a, 1);
-    wgmma_pin(at.part);
-    if (first_lane)
-        mbarrier_arrive(&shared.empty[at.buffer]);
-    make_planes(at, shared, 1, a, window);
+    if (S::INVARIANT && at.exchanged)
+        multiply_and_make<S, true>(at, shared, a, window, KEEPS);
+    else
+        multiply_and_make<S, false>(at, shared, a, window, KEEPS);
     end_planes(at, shared, window, S::INVARIANT && at.k + BK >= at.part_end);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
@@ -433,8 +479,8 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
-    make_planes(at, shared, 0, a, window);
-    make_planes(at, shared, 1, a, window);
+    convert_a<S>(shared.a.at[0], at.first, 0, a, window);
+    convert_a<S>(shared.a.at[0], at.first, 1, a, window);
     end_planes(at, shared, window, false);
 #pragma unroll 1
     do
@@ -474,7 +520,8 @@ static __device__ __forceinline__ void begin_barriers(const maps_t &maps, shared
         for (int i = 0; i < S::STAGES; i++) {
             mbarrier_init(&shared.a.full[i], S::UNALIGNED ? WARPGROUP : 1);
             mbarrier_init(&shared.a.empty[i],
-                          S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>());
+                          S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>() +
+                              S::KEEPS);
             mbarrier_init(&shared.b.full[i], S::UNALIGNED ? WARPGROUP : 1);
             mbarrier_init(&shared.b.empty[i], S::CONVERTING * leaving_lanes<S>());
         }

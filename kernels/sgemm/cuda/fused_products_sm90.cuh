@@ -130,35 +130,48 @@ static __device__ __forceinline__ void multiply_planes(float (&part)[S::ACCUMULA
         wgmma_bf16(part, a, b, adds);
 }
 
-/* Start part += products of half a step, as one group. If `exchanged`, the smaller ones are in the
- * order of the product whose operands have changed places. */
+/* Start part += product i of half a step. If `exchanged`, the smaller ones are in the order of the
+ * product whose operands have changed places. */
+template <typename S>
+static __device__ __forceinline__ void multiply_product(float (&part)[S::ACCUMULATORS],
+                                                        const fragments_t<S> &a,
+                                                        const unsigned (&b)[S::PLANES][S::PLANE],
+                                                        int half, int i, bool adds, bool exchanged)
+{
+    const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
+    const int of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
+    const uint64_t b0 =
+        wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
+    const int plane_a = exchanged ? of_b[i] : of_a[i], plane_b = exchanged ? of_a[i] : of_b[i];
+    static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");
+    multiply_planes<S>(part, a[plane_a] + half * FRAGMENT,
+                       wgmma_operand_at(b0, plane_b * sizeof b[0] + half * 2 * CORE_BYTES), adds);
+}
+
+/* The first product of a kind. */
+template <typename S>
+static __device__ constexpr int first_product(products_t which)
+{
+    return which == LARGE_PRODUCT ? 0 : S::HALF ? 4 : 1;
+}
+
+/* Start part += products of half a step, as one group. */
 template <typename S, products_t WHICH>
 static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
                                                 const fragments_t<S> &a,
                                                 const unsigned (&b)[S::PLANES][S::PLANE], int half,
                                                 bool adds = true, bool exchanged = false)
 {
-    const int SMALLER = S::HALF ? 4 : 1;
-    const int FIRST = WHICH == LARGE_PRODUCT ? 0 : SMALLER,
-              LAST = WHICH == LARGE_PRODUCT ? 1 : PRODUCTS;
-    const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
-    const int of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
-    const uint64_t b0 =
-        wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
-    static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");
+    const int FIRST = first_product<S>(WHICH), END = WHICH == LARGE_PRODUCT ? 1 : PRODUCTS;
     wgmma_fence();
     if (exchanged) {
 #pragma unroll
-        for (int i = FIRST; i < LAST; i++)
-            multiply_planes<S>(part, a[of_b[i]] + half * FRAGMENT,
-                               wgmma_operand_at(b0, of_a[i] * sizeof b[0] + half * 2 * CORE_BYTES),
-                               i > FIRST || adds);
+        for (int i = FIRST; i < END; i++)
+            multiply_product<S>(part, a, b, half, i, i > FIRST || adds, true);
     } else {
 #pragma unroll
-        for (int i = FIRST; i < LAST; i++)
-            multiply_planes<S>(part, a[of_a[i]] + half * FRAGMENT,
-                               wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
-                               i > FIRST || adds);
+        for (int i = FIRST; i < END; i++)
+            multiply_product<S>(part, a, b, half, i, i > FIRST || adds, false);
     }
     wgmma_commit();
 }

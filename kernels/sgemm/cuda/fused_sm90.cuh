@@ -39,7 +39,7 @@ enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND, HALF_KIND };
 
 /* A row of variants.h, and what follows from it. */
 template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND,
-          int CLUSTER_ = 1, bool UNALIGNED_ = false>
+          int CLUSTER_ = 1, bool UNALIGNED_ = false, bool FED = true>
 struct shape_t {
     static const int BM = BM_, BN = BN_, CLUSTER = CLUSTER_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
@@ -50,8 +50,8 @@ struct shape_t {
     static const bool UNALIGNED = UNALIGNED_;
     static const bool INVARIANT = KIND == INVARIANT_KIND;
     static const bool HALF = KIND == HALF_KIND;
-    /* In sparse items it goes on with what additions lose. The converter finds these, and only one
-     * that asks for the steps of op(A) itself can look at them. */
+    /* In sparse items it goes on with what additions lose. The converter finds these, and leaves
+     * steps of op(A) as well, since it may look at them. */
     static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
     /* Shared memory has room for a tile of C beside the operands; in TF32 for half of its columns,
      * which the copy engine stores one half after the other. */
@@ -67,23 +67,26 @@ struct shape_t {
     static const bool NARROW = BN < 64;                /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64;            /* warpgroups */
     static const int CONVERTERS = HALF && BM == 128 && BN == 128 ? 2 : 1;
-    /* A warpgroup of its own copies operands, or asks the copy engine where op(B) is written again;
-     * where multipliers need the registers, a warp of the converter does that, and CONVERTING of
-     * its warps make planes. */
-    static const bool HAS_FEEDER = UNALIGNED || (TF32 && !DIRECT && BN <= 128);
+    /* A warpgroup of its own copies operands, or asks the copy engine for them; where multipliers
+     * need the registers, or not FED, as what follows FP16 planes in the same block, the converter
+     * asks: in TF32 a warp of its own, and CONVERTING of its warps make planes. */
+    static const bool HAS_FEEDER =
+        UNALIGNED || (TF32 ? !DIRECT && BN <= 128 : FED && !HALF && !ROUTED);
     static const int CONVERTING = 4 * CONVERTERS - (TF32 && !HAS_FEEDER);
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
+    static const int REGISTERS_FEEDER = MULTIPLIERS == 3 ? 24 : 40;
     static const int REGISTERS_CONVERTER = CONVERTERS == 2              ? 56
-                                           : NARROW                     ? 64
+                                           : NARROW                     ? (HAS_FEEDER ? 56 : 64)
                                            : BLOCKS == 2 && !HAS_FEEDER ? 88
                                                                         : 72;
-    static const int REGISTERS_FEEDER = 40;
-    static const int REGISTERS_MULTIPLIER = NARROW            ? 104
-                                            : HAS_FEEDER      ? (BLOCKS == 2 ? 128 : 200)
-                                            : BLOCKS == 2     ? 168
-                                            : CONVERTERS == 2 ? 200
-                                                              : 216;
-    static const int THREADS = (MULTIPLIERS + CONVERTERS + HAS_FEEDER) * WARPGROUP;
+    static const int REGISTERS_MULTIPLIER = NARROW             ? (HAS_FEEDER ? 96 : 104)
+                                            : MULTIPLIERS == 3 ? 128
+                                            : HAS_FEEDER       ? (BLOCKS == 2 ? 128 : 200)
+                                            : BLOCKS == 2      ? 168
+                                            : CONVERTERS == 2  ? 200
+                                                               : 216;
+    static const int LASTING = (MULTIPLIERS + CONVERTERS) * WARPGROUP; /* threads, to the end */
+    static const int THREADS = LASTING + HAS_FEEDER * WARPGROUP;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;
@@ -97,6 +100,7 @@ struct shape_t {
                                : BN == 16                        ? 12
                                : NARROW                          ? (INVARIANT ? 7 : 8)
                                : HALF                            ? (BN == 128 ? 3 : 4)
+                               : MULTIPLIERS == 3                ? 4
                                : BN > 128 || (BULK && BN == 128) ? 2
                                : TF32 && (BN == 128 || !BULK)    ? 4
                                                                  : 3;
@@ -545,8 +549,9 @@ static __device__ __forceinline__ void look_beyond(const float *stage, unsigned 
         look_closely<LINES, K_MAJOR>(stage, first, !S::ROUTED, window);
 }
 
-/* A branch on what planes have so far, which keeps the compiler from making them later. */
-[[maybe_unused]] static __device__ __forceinline__ void branch_if_beyond(const window_t &window)
+/* A branch on what planes have so far. Without it the compiler makes them after the products that
+ * follow, since it does not know that these wait for each other. */
+static __device__ __forceinline__ void branch_if_beyond(const window_t &window)
 {
     if (__any_sync(~0u, window_most(window) >= MOST_BF16))
         asm volatile("fence.acq_rel.cta;" ::: "memory");

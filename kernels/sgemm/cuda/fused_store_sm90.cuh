@@ -192,7 +192,7 @@ add_up_columns(float *tile, float *c, int first, int last, int cols, int blocks,
 {
     enum { DOWN = 8, ACROSS = 32, BESIDE = (S::BN + ACROSS - 1) / ACROSS };
     const int lane = threadIdx.x % 32, rounds = (last - first + DOWN - 1) / DOWN * BESIDE;
-    for (int round = threadIdx.x / 32; round < rounds; round += S::THREADS / 32) {
+    for (int round = threadIdx.x / 32; round < rounds; round += S::LASTING / 32) {
         const int row = first + round / BESIDE * DOWN, col = round % BESIDE * ACROSS;
         float sums[DOWN] = {};
         if (col + lane < cols)
@@ -247,7 +247,7 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
     if (S::TRANSPOSED)
         add_up_columns<S>(tile, c, first, last, cols, blocks, args, is_stored);
     else /* neighbouring threads store neighbours in memory */
-        for (int at = first * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
+        for (int at = first * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::LASTING) {
             const int i = at / S::BN, j = at % S::BN;
             float sum = 0.0f;
             if (j >= cols || !is_stored(i, j))

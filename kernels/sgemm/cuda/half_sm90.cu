@@ -32,7 +32,7 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     shared_t<R> &again = *(shared_t<R> *)memory;
-    const bool is_idle = threadIdx.x >= R::THREADS; /* what follows has one converter */
+    const bool is_idle = threadIdx.x >= R::LASTING; /* what follows has one converter */
     block_barrier_t block = {(uint64_t *)(memory + room_t<S, R>::BARRIER), 0};
 
     if (threadIdx.x == 0)
@@ -73,7 +73,8 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
 
 #define KERNEL(name, m, n, a_k, b_k, transposed, bulk)                                             \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, HALF_KIND> name##_t;                         \
-    typedef shape_t<m, n, a_k, b_k, transposed, bulk, INVARIANT_KIND> name##_rest_t;               \
+    typedef shape_t<m, n, a_k, b_k, transposed, bulk, INVARIANT_KIND, 1, false, false>             \
+        name##_rest_t;                                                                             \
     static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
     {                                                                                              \

@@ -22,35 +22,6 @@
 #include "fused_kernel_sm90.cuh"
 #include "tf32_direct_sm90.cuh"
 
-/* ---- feeder ---------------------------------------------------------------------------------- */
-
-/* Steps of both operands, as far ahead as the queues have room: one thread asks for them, or all
- * copy them. */
-template <typename S>
-static __device__ __forceinline__ void feed_items(const fused_t &problem, const maps_t &maps,
-                                                  shared_t<S> &shared)
-{
-    feed_t of_a, of_b;
-    of_a.count = of_b.count = 0;
-    for (unsigned item = blockIdx.x; item < problem.count; item += gridDim.x) {
-        const place_t place = locate<S>(problem, item);
-        set_place<S, true>(of_a, place);
-        set_place<S, false>(of_b, place);
-#pragma unroll 1
-        for (int k = place.k; k < place.end; k += BK) {
-            of_a.k = of_b.k = k;
-            /* No registers for the places of all lines. */
-            of_a.line = (int)opaque((unsigned)of_a.line);
-            of_b.line = (int)opaque((unsigned)of_b.line);
-            ask_for<S, false>(of_b, shared.b, problem, maps);
-            ask_for<S, true>(of_a, shared.a, problem, maps);
-            of_a.count = ++of_b.count;
-        }
-    }
-    if (S::UNALIGNED)
-        copy_async_wait_all();
-}
-
 /* ---- converter ------------------------------------------------------------------------------- */
 
 /* The bits of a number in TF32. The copy engine has rounded those that it brought. */
@@ -207,15 +178,7 @@ static __device__ __forceinline__ void multiply(const fused_t &problem, const ma
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* What the feeder and the converter do. */
-template <typename S>
-static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t &maps,
-                                            shared_t<S> &shared)
-{
-    if (S::UNALIGNED || threadIdx.x % WARPGROUP == 0)
-        feed_items(problem, maps, shared);
-}
-
+/* What the converter does. */
 template <typename S>
 static __device__ __forceinline__ void bring(const fused_t &problem, const maps_t &maps,
                                              shared_t<S> &shared)
