@@ -276,21 +276,17 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 /* ---- invariant products ------------------------------------------------------------------------
  */
 
-/* As FUSED_ROWS, with one order of sums. */
-#define TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                          \
-    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 128x128, , 128, 128, 1)                               \
-    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 128x64, , 128, 64, 1)                                 \
-    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 64x64, , 64, 64, 1)                                   \
-    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 256x32, , 256, 32, 0)                                 \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 32x256, 256, 32)                           \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 64x128, 128, 64)
-#define TILEMM__SGEMM_HALF_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_FUSED_TILE(ROW, half, 128x128, , 128, 128, 1)                                    \
-    TILEMM__SGEMM_FUSED_TILE(ROW, half, 128x64, , 128, 64, 1)                                      \
-    TILEMM__SGEMM_FUSED_TILE(ROW, half, 64x64, , 64, 64, 1)                                        \
-    TILEMM__SGEMM_FUSED_TILE(ROW, half, 256x32, , 256, 32, 0)                                      \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 32x256, 256, 32)                                \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, half, 64x128, 128, 64)
+/* As FUSED_ROWS, with one order of sums: from BF16 planes, and in the same tiles from FP16 planes.
+ */
+#define TILEMM__SGEMM_INVARIANT_TILES(ROW, method)                                                 \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x128, , 128, 128, 1)                                  \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 64x64, , 64, 64, 1)                                      \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 256x32, , 256, 32, 0)                                    \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, method, 32x256, 256, 32)                              \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, method, 64x128, 128, 64)
+#define TILEMM__SGEMM_INVARIANT_ROWS(ROW) TILEMM__SGEMM_INVARIANT_TILES(ROW, invariant)
+#define TILEMM__SGEMM_HALF_ROWS(ROW) TILEMM__SGEMM_INVARIANT_TILES(ROW, half)
 #define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
     TILEMM__SGEMM_UNALIGNED_TILES(ROW, invariant_unaligned)
 

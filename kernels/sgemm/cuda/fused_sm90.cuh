@@ -73,20 +73,23 @@ struct shape_t {
     static const bool HAS_FEEDER =
         UNALIGNED || (TF32 ? !DIRECT && BN <= 128 : FED && !HALF && !ROUTED);
     static const int CONVERTING = 4 * CONVERTERS - (TF32 && !HAS_FEEDER);
-    static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
+    static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1;            /* on a multiprocessor */
+    static const int LASTING = (MULTIPLIERS + CONVERTERS) * WARPGROUP; /* threads, to the end */
+    static const int THREADS = LASTING + HAS_FEEDER * WARPGROUP;
+    /* Of a thread of each role, in eights. Multipliers share what the others leave of those that
+     * the launch gives to all, as they would wait for more without end; up to what they need. */
     static const int REGISTERS_FEEDER = MULTIPLIERS == 3 ? 24 : 40;
     static const int REGISTERS_CONVERTER = CONVERTERS == 2              ? 56
                                            : NARROW                     ? (HAS_FEEDER ? 56 : 64)
                                            : BLOCKS == 2 && !HAS_FEEDER ? 88
                                                                         : 72;
-    static const int REGISTERS_MULTIPLIER = NARROW             ? (HAS_FEEDER ? 96 : 104)
-                                            : MULTIPLIERS == 3 ? 128
-                                            : HAS_FEEDER       ? (BLOCKS == 2 ? 128 : 200)
-                                            : BLOCKS == 2      ? 168
-                                            : CONVERTERS == 2  ? 200
-                                                               : 216;
-    static const int LASTING = (MULTIPLIERS + CONVERTERS) * WARPGROUP; /* threads, to the end */
-    static const int THREADS = LASTING + HAS_FEEDER * WARPGROUP;
+    static const int REGISTERS_LEFT =
+        (65536 / (BLOCKS * THREADS) / 8 * 8 * THREADS / WARPGROUP -
+         CONVERTERS * REGISTERS_CONVERTER - HAS_FEEDER * REGISTERS_FEEDER) /
+        MULTIPLIERS / 8 * 8;
+    static const int REGISTERS_NEEDED = TF32 && NARROW ? (HAS_FEEDER ? 96 : 104) : 216;
+    static const int REGISTERS_MULTIPLIER =
+        REGISTERS_LEFT < REGISTERS_NEEDED ? REGISTERS_LEFT : REGISTERS_NEEDED;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;
