@@ -27,16 +27,16 @@ static tensor_encode_t tensor_encoder(void)
 }
 
 /* Describe a tensor of `rank` sizes, the fastest first, in elements. `pitch` has the distances in
- * bytes along all but the first. A copy brings a box of `box` elements, which has the 128-byte
- * swizzle in shared memory, and zeros where it lies outside the tensor. */
+ * bytes along all but the first. A copy brings a box of `box` elements, which has the swizzle in
+ * shared memory, and zeros where it lies outside the tensor. */
 static bool tensor_describe(tensor_encode_t encode, CUtensorMap *map, CUtensorMapDataType type,
                             cuuint32_t rank, const void *data, const cuuint64_t *size,
-                            const cuuint64_t *pitch, const cuuint32_t *box)
+                            const cuuint64_t *pitch, const cuuint32_t *box,
+                            CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B)
 {
     const cuuint32_t step[3] = {1, 1, 1};
     return encode(map, type, rank, (void *)data, size, pitch, box, step,
-                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 

@@ -302,14 +302,6 @@ TILEMM__LAYOUT unsigned tilemm__fused_staged(unsigned line, unsigned k, int k_ma
     return row * 32 + ((column / 4) ^ (row % 8)) * 4 + column % 4;
 }
 
-/* Rows of a stage, 128 bytes each, that a warp copies a number a lane, as the copy engine would:
- * the byte of the lane's number in row i of the warp's, from that in the first, which is a multiple
- * of 8. */
-TILEMM__LAYOUT unsigned tilemm__fused_copied(unsigned first, unsigned i)
-{
-    return (first ^ i % 8 * 16) + i * 128;
-}
-
 /* The indices of a lane's other numbers, from that of its first. Where memory runs along k: xor
  * HALF_K for the other half of the octet, xor 2 for the other pair of four, + 8_LINES for the line
  * 8 further on. Else: + HALF for the other half, xor i * NEXT for number i of a half. */
@@ -319,6 +311,45 @@ enum {
     TILEMM__SGEMM_FUSED_HALF = 16 * 32,
     TILEMM__SGEMM_FUSED_NEXT = 32 + 4
 };
+
+/* A step of an operand whose rows of memory begin anywhere, though the copy engine reads from
+ * multiples of 16 bytes on. Every fourth row begins equally far behind such a multiple: by the
+ * shift, 0 to 3 numbers, of a phase of rows, 0 to 3. So a box for each phase brings rows from the
+ * multiple on, 4 numbers longer than a step; or 8 longer than `group` lines, against bank
+ * conflicts. Rows of a phase follow each other in shared memory, then phases; groups of lines are
+ * apart. */
+enum { TILEMM__SGEMM_PHASES = 4 };
+
+/* The numbers of a box's rows. */
+TILEMM__LAYOUT unsigned tilemm__phased_row(unsigned group, int k_major)
+{
+    return k_major ? 32 + 4 : group + 8;
+}
+
+/* The index of a number, to which the shift of its phase is added: that of row line % 4 if memory
+ * runs along k, else k % 4. */
+TILEMM__LAYOUT unsigned tilemm__phased(unsigned line, unsigned k, unsigned group, int k_major)
+{
+    const unsigned row = k_major ? line % group : k, column = k_major ? k : line % group;
+    const unsigned rows = k_major ? group : 32, pitch = tilemm__phased_row(group, k_major);
+    const unsigned before = row % TILEMM__SGEMM_PHASES * (rows / TILEMM__SGEMM_PHASES);
+    return line / group * rows * pitch + (before + row / TILEMM__SGEMM_PHASES) * pitch + column;
+}
+
+/* The numbers of such a step of `lines` lines, a multiple of `group`. */
+TILEMM__LAYOUT unsigned tilemm__phased_size(unsigned lines, unsigned group, int k_major)
+{
+    return tilemm__phased(lines, 0, group, k_major);
+}
+
+/* The k of number i of an octet there: as tilemm__fused_k() in each half of a step, so that sums
+ * have the same bits; in order, so that a lane has one phase after the other. Where memory runs
+ * along k a read takes two wavefronts if the shifts differ, as those of odd leading dimensions do;
+ * along lines one, of lines 8 apart. */
+TILEMM__LAYOUT unsigned tilemm__phased_k(unsigned octet, unsigned i)
+{
+    return octet * 4 + i / 4 * 16 + i % 4;
+}
 
 /* Chains of multiply-adds (fused_chain_sm90.cuh): the word of a warpgroup's row in a line of one k.
  * Rows are those of tilemm__fused_line(lane, j, 2, k_major); of a warp's 16, one lane in two reads

@@ -221,6 +221,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x32, , 256, 32, 0)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x16, , 256, 16, 0)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 192x64, , 192, 64, 0)                                     \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x192, 192, 64)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
@@ -231,7 +232,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x128, , 128, 128, 1)                                  \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 64x64, , 64, 64, 1)
-#define TILEMM__SGEMM_UNALIGNED_ROWS(ROW) TILEMM__SGEMM_UNALIGNED_TILES(ROW, unaligned)
+#define TILEMM__SGEMM_UNALIGNED_ROWS(ROW)                                                          \
+    TILEMM__SGEMM_UNALIGNED_TILES(ROW, unaligned)                                                  \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, unaligned, 64x128, 128, 64)
 /* The same, rounded to TF32. */
 #define TILEMM__SGEMM_TF32_UNALIGNED_ROWS(ROW)                                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x128, , 128, 128, 0)                          \

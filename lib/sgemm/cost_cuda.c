@@ -73,6 +73,8 @@ static const double fused_both = 0.16, ffma_both = 0.2;
 /* Cycles that warps take to store a tile by rows instead of the copy engine; where they read
  * operands that are not aligned, for each element of the tiles of a multiprocessor. */
 static const double fused_store = 796, unaligned_store = 0.111;
+/* How much longer a step takes where threads copy operands that are not aligned; in TF32. */
+static const double copied_step = 1.25, tf32_copied_step = 1.4;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
  * operands, and of others; in TF32, and there of each element however it is stored. */
 static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.26, tf32_store = 0.14;
@@ -370,6 +372,16 @@ int tilemm__sgemm_is_spread(int64_t blocks, int cluster, const tilemm__cuda_trai
     return (double)blocks <= traits->sm_count * resident_of_clusters(1, cluster);
 }
 
+/* The cycles of a step, which the table has as `step`: it takes `longer` if threads copy operands
+ * that are not aligned. */
+static double step_of(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                      double step, double longer)
+{
+    const int copied =
+        tilemm__sgemm_reads_unaligned(trial->variant) && !tilemm__sgemm_has_phases(args);
+    return copied ? step * longer : step;
+}
+
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
 static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                              const tilemm__cuda_traits_t *traits)
@@ -394,9 +406,10 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         (int64_t)(traits->sm_count * resident_of_clusters(row->blocks, cluster)), cluster);
     double cycles = family->launch + cost->start;
     if (items <= room && tilemm__sgemm_is_spread(items, cluster, traits))
-        cycles += cost->item_alone + steps * cost->step_alone;
+        cycles += cost->item_alone + steps * step_of(trial, args, cost->step_alone, copied_step);
     else
-        cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
+        cycles += (double)tilemm__div_up(items, room) *
+                  (cost->item + store + steps * step_of(trial, args, cost->step, copied_step)) *
                   (trial->cluster && items > room ? fused_cluster_waves : 1);
     return overlapped(cycles, all > alone ? all : alone, fused_both) +
            fused_alone[tilemm__sgemm_reads_unaligned(trial->variant)] * stored_alone(args, traits) +
@@ -415,9 +428,11 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch - tf32_sooner + cost->start;
     if (items <= traits->sm_count)
-        cycles += cost->item_alone + steps * cost->step_alone;
+        cycles +=
+            cost->item_alone + steps * step_of(trial, args, cost->step_alone, tf32_copied_step);
     else
-        cycles += (double)tilemm__div_up(items, room) * (cost->item + steps * cost->step);
+        cycles += (double)tilemm__div_up(items, room) *
+                  (cost->item + steps * step_of(trial, args, cost->step, tf32_copied_step));
     const double lacks_m = 1 - (double)args->m / (double)tilemm__round_up(args->m, row->m);
     const double lacks_n = 1 - (double)args->n / (double)tilemm__round_up(args->n, row->n);
     const double lacks =

@@ -23,8 +23,8 @@ enum {
     LEAST_K_OF_TF32 = 16,
     /* Up to this k, what the tensor cores truncate in one sum is far below TF32's rounding. */
     LONGEST_K_OF_TF32 = 16384,
-    /* So that unsigned holds the bytes from a row to the next. */
-    MOST_LD = (1 << 30) - 1,
+    /* So that unsigned holds the bytes from a row to the next of its phase. */
+    MOST_LD = (1 << 28) - 1,
     /* Bytes of the largest copies of operands that pay with their memory. */
     MOST_COPIES = 1 << 30,
     /* The largest tile for which shared memory has room beside the operands: in a cluster. */
@@ -40,8 +40,8 @@ enum {
     HALF_MOST_K = 32768
 };
 
-/* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
-static const int64_t most = INT32_MAX - 65536;
+/* Coordinates of the copy engine, and items, with a grid beyond. */
+static const int64_t most = TILEMM__SGEMM_MOST_COORDINATE;
 
 static tilemm__sgemm_fused_store_t store_of(const tilemm__sgemm_args_t *args,
                                             const tilemm__sgemm_trial_t *trial)
@@ -290,8 +290,9 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     int64_t k_part, k_half;
     tilemm__sgemm_invariant_parts(args->k, 0, &k_part);
     tilemm__sgemm_invariant_parts(args->k, 1, &k_half);
+    const tilemm__sgemm_args_t exchanged = tilemm__sgemm_exchange(&read, walk.transposed);
     return (tilemm__sgemm_fused_t){
-        .args = tilemm__sgemm_exchange(&read, walk.transposed),
+        .args = exchanged,
         .variant = trial->variant,
         .cluster = cluster,
         .blocks = (uint64_t)blocks,
@@ -304,7 +305,10 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
         .cols = (unsigned)walk.cols,
         .count = (unsigned)count,
         .store = (unsigned char)store_of(args, trial),
+        .phased = (unsigned char)tilemm__sgemm_has_phases(&exchanged),
         .spread = (unsigned char)tilemm__sgemm_is_spread(blocks, (int)cluster, limits->cuda),
+        .uneven_a = tilemm__is_uneven(exchanged.stride_a, exchanged.batch_count),
+        .uneven_b = tilemm__is_uneven(exchanged.stride_b, exchanged.batch_count),
     };
 }
 

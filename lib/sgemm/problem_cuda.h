@@ -52,6 +52,34 @@ static inline int tilemm__is_forward(int64_t stride, int64_t batch)
     return batch == 1 || stride >= 0;
 }
 
+/* The copy engine's coordinates, with a tile beyond. */
+enum { TILEMM__SGEMM_MOST_COORDINATE = INT32_MAX - 65536 };
+
+/* Whether the matrices of a batch do not lie multiples of 16 bytes apart. */
+static inline unsigned char tilemm__is_uneven(int64_t stride, int64_t batch)
+{
+    return batch > 1 && stride % (int64_t)(16 / sizeof(float)) != 0;
+}
+
+/* Whether the copy engine can bring matrices that are not aligned by phases of rows (fused.h),
+ * which run along k or not. */
+static inline int tilemm__has_phases(int64_t lines, int64_t ld, int64_t stride, int64_t batch,
+                                     int along_k, int other_along_k)
+{
+    if (!tilemm__is_uneven(stride, batch))
+        return tilemm__is_forward(stride, batch);
+    return along_k ? stride == lines * ld && lines <= TILEMM__SGEMM_MOST_COORDINATE / batch
+                   : stride > 0 && other_along_k;
+}
+
+/* The same of both operands. */
+static inline int tilemm__sgemm_has_phases(const tilemm__sgemm_args_t *p)
+{
+    const int a_k = !p->trans_a, b_k = p->trans_b;
+    return !p->a_array && tilemm__has_phases(p->m, p->lda, p->stride_a, p->batch_count, a_k, b_k) &&
+           tilemm__has_phases(p->n, p->ldb, p->stride_b, p->batch_count, b_k, a_k);
+}
+
 enum { TILEMM__SGEMM_LINE = 128, TILEMM__SGEMM_SECTOR = 32 /* bytes, of the L2 cache */ };
 
 /* The leading dimension of a copy for the copy engine, of rows of `cols` numbers: it reads whole

@@ -187,9 +187,11 @@ static const char *const rare[] = {
     "sgemm_fused_sm90_128x64x32",
     "sgemm_fused_sm90_128x128x32",
     "sgemm_fused_sm90_192x64x32",
+    "sgemm_fused_sm90_64x192x32",
     "sgemm_unaligned_sm90_64x64",
     "sgemm_unaligned_sm90_128x64",
     "sgemm_unaligned_sm90_128x128",
+    "sgemm_unaligned_sm90_64x128",
     "sgemm_short_sm80_128x128",
     "sgemm_short_sm80_64x128",
     "sgemm_short_sm80_128x64",
@@ -249,7 +251,8 @@ static void rare_kernels(rng_t *rng)
     int hopper = 0;
     for (int v = 0; v < (int)(sizeof rare / sizeof *rare); v++) {
         tilemm_t ctx = forced_context(rare[v]);
-        const int is_192 = strstr(rare[v], "fused_sm90_192x64") != NULL;
+        const int is_192 = strstr(rare[v], "fused_sm90_192x64") != NULL ||
+                           strstr(rare[v], "fused_sm90_64x192") != NULL;
         /* Its blocks add up C', which most of these store by columns. */
         const int adds_up = is_192 || strstr(rare[v], "fused_sm90_64x128") != NULL ||
                             strstr(rare[v], "fused_sm90_32x256") != NULL;
@@ -323,9 +326,9 @@ static void rare_kernels(rng_t *rng)
             }
             const int may_be_cluster = adds_up && i % 4 == 2;
             if (may_be_cluster) {
-                g.m = rng_range(rng, 416, 448);
-                g.n = rng_range(rng, 416, 448);
-                g.k = rng_range(rng, 224, 296);
+                g.m = rng_range(rng, 416, 448) + is_192 * 80;
+                g.n = rng_range(rng, 416, 448) + is_192 * 80;
+                g.k = rng_range(rng, 224, 296) - is_192 * 32;
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
             const int is_narrow = is_unaligned && i == 2;
@@ -333,13 +336,29 @@ static void rare_kernels(rng_t *rng)
                 g = gemm_by_bits(TRANS_B, (const int64_t[]){767, 737, 1018}, 1.0f, 0.0f);
                 gemm_set_ld(&g, 0, 0, 1);
             }
+            /* Matrices of odd sizes without gaps: every fourth one is equally far from a multiple
+             * of 16 bytes. */
+            const int is_uneven = strstr(rare[v], "unaligned_sm90") && i % 4 == 3;
+            if (is_uneven) {
+                g.m |= 1;
+                g.n |= 1;
+                g.k = 33 + g.k / 2 * 2;
+                gemm_set_ld(&g, 0, 0, 0);
+            }
             const tilemm_math_t math =
                 strstr(rare[v], "tf32")
                     ? TILEMM_MATH_TF32
                     : modes[is_fitted || is_skinny || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
             const int alone = aligned || has_tiles || may_be_cluster || is_narrow;
-            run(ctx, &g, math, alone ? 1 : rng_range(rng, 1, 4), i % 5 == 4, aligned ? 0 : ANYWHERE,
+            run(ctx, &g, math,
+                is_uneven ? rng_range(rng, 5, 9)
+                : alone   ? 1
+                          : rng_range(rng, 1, 4),
+                !is_uneven && i % 5 == 4,
+                is_uneven ? PACKED
+                : aligned ? 0
+                          : ANYWHERE,
                 rng);
             taken += !strncmp(tilemm_last_kernel(ctx), rare[v], strlen(rare[v]));
             clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;

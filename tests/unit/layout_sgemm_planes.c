@@ -223,31 +223,53 @@ static void check_planes(unsigned rows, unsigned per_row)
             }
 }
 
-/* A step of 128 lines that four warps copy, a row of 128 bytes at a time: where the copy engine
- * would put it, without conflicts. Rows are lines, or 32 k of each 32 lines, 8 of a warp. */
-static void check_fused_copies(int k_major)
+/* A step by phases, of an operand whose rows begin anywhere: `shifts` has a byte for each phase. A
+ * warp reads 8 * count lines, `next` apart, and meets each number once, with `conflicts` in each
+ * read. Rows of a phase that warps copy, of 32 numbers each, fill what is between the shifts. */
+static void check_phases(unsigned lines, unsigned group, unsigned count, unsigned next, int k_major,
+                         unsigned shifts, int conflicts)
 {
-    enum { LINES = 128 };
-    const unsigned count = k_major ? LINES / 4 : 8, parts = k_major ? 1 : LINES / 32;
-    static int seen[LINES * 32];
+    enum { PHASES = TILEMM__SGEMM_PHASES };
+    const char *const tile = k_major ? "phases, along k" : "phases, along lines";
+    static int seen[2 * 32 * 72];
+    int k_seen[32] = {0};
     unsigned index[32];
+    const unsigned size = tilemm__phased_size(lines, group, k_major);
+    CHECK(size == lines * 32 + (k_major ? lines * 4 : lines / group * 32 * 8), "size %u", size);
     memset(seen, 0, sizeof seen);
-    for (unsigned warp = 0; warp < 4; warp++)
-        for (unsigned part = 0; part < parts; part++)
-            for (unsigned i = 0; i < count; i++) {
+    for (unsigned line0 = 0; line0 < lines; line0 += 8 * count)
+        for (unsigned i = 0; i < 8; i++)
+            for (unsigned j = 0; j < count; j++) {
                 for (unsigned lane = 0; lane < 32; lane++) {
-                    const unsigned row = warp * count + i;
-                    const unsigned first = part * 32 * 128 + warp * count * 128 + lane * 4;
-                    index[lane] = tilemm__fused_copied(first, i) / 4;
-                    mark(seen, LINES * 32, index[lane], 1);
-                    CHECK(index[lane] == tilemm__fused_staged(k_major ? row : part * 32 + lane,
-                                                              k_major ? lane : row, k_major),
-                          "lane %u, row %u of part %u", lane, row, part);
+                    const unsigned line_0 = line0 + tilemm__fused_line(lane, 0, count, next == 8);
+                    const unsigned line = line0 + tilemm__fused_line(lane, j, count, next == 8);
+                    const unsigned k_0 = tilemm__phased_k(lane % 4, 0);
+                    const unsigned k = tilemm__phased_k(lane % 4, i);
+                    const unsigned half = i / 4 * tilemm__phased_k(0, 4);
+                    index[lane] = tilemm__phased(line, k, group, k_major);
+                    CHECK(index[lane] == tilemm__phased(line_0, k_0 + i % 4, group, k_major) +
+                                             tilemm__phased(0, half, group, k_major) +
+                                             tilemm__phased(j * next, 0, group, k_major),
+                          "line %u, k %u", line, k);
+                    index[lane] += shifts >> 8 * ((k_major ? line : k) % PHASES) & 3;
+                    mark(seen, size, index[lane], 1);
+                    k_seen[k]++;
                 }
-                check_free(index, 1, "copy of a row", k_major ? "along k" : "along lines");
+                check_conflicts(index, 1, conflicts, "read of a step", tile);
             }
-    for (unsigned x = 0; x < LINES * 32; x++)
-        CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
+    for (unsigned k = 0; k < 32; k++)
+        CHECK(k_seen[k] == (int)lines, "k %u: %d", k, k_seen[k]);
+    for (unsigned phase = 0; phase < PHASES; phase++)
+        for (unsigned row = phase; row < (k_major ? lines : 32); row += PHASES)
+            for (unsigned part = 0; part < (k_major ? 1 : lines / 32); part++)
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned first = tilemm__phased(k_major ? phase : part * 32,
+                                                          k_major ? 0 : phase, group, k_major);
+                    const unsigned next_row = tilemm__phased(
+                        k_major ? row - phase : 0, k_major ? 0 : row - phase, group, k_major);
+                    CHECK(seen[first + next_row + lane + (shifts >> 8 * phase & 3)] == 1,
+                          "row %u, part %u, lane %u", row, part, lane);
+                }
 }
 
 int main(void)
@@ -266,7 +288,11 @@ int main(void)
         check_fused_tile(128, 64, k_major);
         check_fused_tile(192, 64, k_major);
         check_fused_tile(256, 32, k_major);
-        check_fused_copies(k_major);
+        for (unsigned count = 1; count <= 4; count *= 2)
+            check_phases(32 * count, 32 * count, count, 8, k_major, 0x03020100, k_major);
+        check_phases(128, 64, 2, 8, k_major, 0x01020300, k_major);
+        if (!k_major) /* of a transposed kernel's op(A) */
+            check_phases(128, 128, 2, 1, k_major, 0x02010003, 1);
         for (unsigned width = 16; width <= 64; width *= 2)
             check_chains(width, k_major);
     }

@@ -72,7 +72,13 @@ typedef struct {
     int goes_on; /* half_sm90.cu computes that itself: one split, or a cluster whose parts are those
                     of k_part too */
     unsigned char store;  /* tilemm__sgemm_fused_store_t */
+    unsigned char phased; /* the copy engine brings an unaligned variant's operands, by phases of
+                             rows (layout.h); else threads copy them */
     unsigned char spread; /* one block to a multiprocessor, even if there is room for more */
+    /* Phased, and matrices do not lie multiples of 16 bytes apart. If the operand runs along k,
+     * they follow each other without a gap, and phases are those of the rows of all; else every
+     * fourth matrix has maps of its own, and the other operand runs along k. */
+    unsigned char uneven_a, uneven_b;
 } tilemm__sgemm_fused_t;
 
 /* ---- launcher ------------------------------------------------------------------------------- */

@@ -161,7 +161,7 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     const tilemm__sgemm_args_t &args = problem.args;
     const int warpgroup = threadIdx.x / WARPGROUP;
     const unsigned stage = (at.count - 1) % S::STAGES;
-    float *const tile = shared.a.at[stage] + warpgroup * C::ROWS_A * BK;
+    float *const tile = shared.a.at[stage] + warpgroup * (S::STAGE_A / S::MULTIPLIERS);
     lines_a_t of_a(source_of<true>(args, (int)at.place.matrix).from, args.lda,
                    at.place.m + (int64_t)(warpgroup * C::ROWS_A), args.m, from);
     lines_b_t of_b(source_of<false>(args, (int)at.place.matrix).from, args.ldb, at.place.n, args.n,
@@ -186,8 +186,8 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
         named_barrier<WARPGROUP>(warpgroup_barrier()); /* what is there has been read */
 #pragma unroll
         for (int i = 0; i < lines_a_t::COUNT; i++)
-            tile[lines_a_t::k(i) * C::PITCH + tilemm__fused_chain_row(lines_a_t::line(i), S::A_K)] =
-                a[i];
+            tile[lines_a_t::k(i) * C::PITCH +
+                 tilemm__fused_chain_row(lines_a_t::line(i), S::A_APART)] = a[i];
 #pragma unroll
         for (int i = 0; i < lines_b_t::COUNT; i++)
             tile[lines_b_t::k(i) * C::PITCH + C::ROWS_A + lines_b_t::line(i)] = b[i];
@@ -201,7 +201,7 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     if (at.exact)
         take_chains<S>(at, tile + threadIdx.x % WARPGROUP / 32 * OCTET * C::TURNED, chains);
     fence_for_async(); /* the stage was written */
-    leave_stage<S>(&shared.a.empty[stage]);
+    leave_stage<S>(problem, &shared.a.empty[stage]);
 #pragma unroll
     for (int p = 0; p < S::PLANES; p++)
 #pragma unroll

@@ -1,12 +1,13 @@
 /* fused_copy_sm90.cuh - steps of operands whose rows begin anywhere, copied by threads of the fused
- * SGEMM kernels to where the copy engine would put them. For fused_sm90.cuh.
+ * SGEMM kernels to where the copy engine would put them by phases. For fused_sm90.cuh.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * The copy engine needs rows that begin at multiples of 16 bytes. Here a warp copies 128 bytes of a
- * row at a time, 4 bytes a lane. Numbers beyond k are zeros. Lines beyond the matrix, whose
- * products are not stored, are its last line again where memory runs along k, else zeros: lanes
- * that copy the same number do so one after the other. */
+ * Where phases of rows do not suffice (fused.h): for pointers to matrices, or where these lie at
+ * distances that are no multiples of 16 bytes. A warp has a phase, and copies 128 bytes of a row at
+ * a time, 4 bytes a lane. Numbers beyond k are zeros. Lines beyond the matrix, whose products are
+ * not stored, are its last line again where memory runs along k, else zeros: lanes that copy the
+ * same number do so one after the other. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_COPY_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_COPY_SM90_CUH
 
@@ -35,47 +36,53 @@ static __device__ __forceinline__ source_t source_of(const tilemm__sgemm_args_t 
     return {from, (unsigned)ld * 4, (int)lines, (int)args.k};
 }
 
-/* Copy COUNT rows of 32 numbers, a number a lane, to rows of a stage. `from` and `to` are the
- * lane's in the first row. Instead of rows after `last` that one is copied again, or zeros are
- * stored. Three or four instructions a row: an address is one multiply-add. */
-template <int COUNT, bool ZEROS>
+/* Copy 32 numbers, a number a lane, of each of COUNT rows of a phase, ld_bytes apart; row i to
+ * place(i) floats from the first. `from` and `to` are the lane's in the first row. Instead of rows
+ * after `last` that one is copied again, or zeros are stored. Three or four instructions a row: an
+ * address is one multiply-add. */
+template <int COUNT, bool ZEROS, typename PLACE>
 static __device__ __forceinline__ void copy_rows(unsigned to, const float *from, unsigned ld_bytes,
-                                                 int last, int bytes)
+                                                 int last, int bytes, const PLACE &place)
 {
     const int64_t first = opaque((int64_t)from);
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const unsigned row = min(i, max(last, 0));
-        copy_async_zero<4>(tilemm__fused_copied(to, i),
+        copy_async_zero<4>(to + place(i) * sizeof(float),
                            (const void *)(first + (int64_t)((uint64_t)row * ld_bytes)),
                            ZEROS && i > last ? 0 : bytes);
     }
 }
 
 /* Start the copies of a thread of a warpgroup: a step of LINES lines by 32 of k, to a stage. */
-template <int LINES, bool K_MAJOR>
+template <int LINES, int GROUP, bool K_MAJOR>
 static __device__ __forceinline__ void copy_step(float *stage, const source_t &source, int line,
                                                  int k)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    const int COUNT = K_MAJOR ? LINES / 4 : 8, row = warp * COUNT; /* of a warp */
-    const unsigned to = shared_address(stage) + row * 128 + lane * 4;
+    const int PHASES = TILEMM__SGEMM_PHASES, COUNT = (K_MAJOR ? LINES : 32) / PHASES;
+    const int lane = threadIdx.x % 32, phase = threadIdx.x / 32 % PHASES;
+    const unsigned shifted = shared_address(stage + phase + lane);
     const uint64_t ld = source.ld_bytes / 4;
-    static_assert(LINES % 32 == 0 && COUNT % 8 == 0, "the swizzle begins anew with each warp");
+    const unsigned next = source.ld_bytes * PHASES;
     if (K_MAJOR) {
-        const int first = min(line + row, source.lines - 1), at = min(k + lane, source.k - 1);
-        copy_rows<COUNT, false>(to, source.from + first * ld + at, source.ld_bytes,
-                                source.lines - 1 - first, k + lane < source.k ? 4 : 0);
+        const int first = min(line + phase, source.lines - 1), at = min(k + lane, source.k - 1);
+        copy_rows<COUNT, false>(
+            shifted + tilemm__phased(phase, 0, GROUP, true) * sizeof(float),
+            source.from + first * ld + at, next, (source.lines - 1 - first) / PHASES,
+            k + lane < source.k ? 4 : 0,
+            [](int i) { return tilemm__phased(i * TILEMM__SGEMM_PHASES, 0, GROUP, true); });
         return;
     }
-    const int first = min(k + row, source.k - 1);
-    const int last = k + row < source.k ? source.k - 1 - first : -1;
+    const int first = min(k + phase, source.k - 1);
+    const int last = k + phase < source.k ? (source.k - 1 - first) / PHASES : -1;
 #pragma unroll
     for (int part = 0; part < LINES; part += 32) {
         const int at = line + part + lane;
-        copy_rows<COUNT, true>(to + part * 128,
-                               source.from + first * ld + min(at, source.lines - 1),
-                               source.ld_bytes, last, at < source.lines ? 4 : 0);
+        copy_rows<COUNT, true>(shifted + tilemm__phased(part, phase, GROUP, false) * sizeof(float),
+                               source.from + first * ld + min(at, source.lines - 1), next, last,
+                               at < source.lines ? 4 : 0, [](int i) {
+                                   return tilemm__phased(0, i * TILEMM__SGEMM_PHASES, GROUP, false);
+                               });
     }
 }
 

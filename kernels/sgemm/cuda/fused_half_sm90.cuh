@@ -55,12 +55,12 @@ static __device__ __forceinline__ void begin_lines(const float *stage, unsigned 
 /* ---- converters ----------------------------------------------------------------------------- */
 
 template <typename S>
-static __device__ __forceinline__ void convert_b_half(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void convert_b_half(const fused_t &problem, const maps_t<S> &maps,
                                                       shared_t<S> &shared)
 {
     const unsigned thread = threadIdx.x - S::MULTIPLIERS * WARPGROUP;
     const unsigned warp = thread / 32, lane = thread % 32;
-    const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
+    const unsigned line0 = warp * 8 * S::LINES, first = first_of<S, false>(problem, line0, 0);
     unsigned buffer = 0, parity = 1, count = 0;
     feed_t feed = {blockIdx.x, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void convert_b_half(const fused_t &problem, co
             }
             mbarrier_wait(&shared.empty[buffer], parity);
             convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], lines);
-            leave_stage<S>(&shared.b.empty[stage]);
+            leave_stage<S>(problem, &shared.b.empty[stage]);
             if (k + BK >= end && line0 < S::BN) {
 #pragma unroll
                 for (int j = 0; j < S::LINES; j++) {
@@ -127,7 +127,8 @@ struct half_multiplier_t : multiplier_t<S> {
  * next one. */
 template <typename S>
 static __device__ __forceinline__ void
-multiply_half_step(half_multiplier_t<S> &at, shared_t<S> &shared, fragments_t<S> &a, bool ends)
+multiply_half_step(half_multiplier_t<S> &at, shared_t<S> &shared, const fused_t &problem,
+                   fragments_t<S> &a, bool ends)
 {
     fragments_t<S> next;
     float x[2][ROWS][OCTET / 2];
@@ -158,7 +159,7 @@ multiply_half_step(half_multiplier_t<S> &at, shared_t<S> &shared, fragments_t<S>
     wgmma_pin(at.part);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, false, at.exchanged);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true, at.exchanged);
-    leave_stage<S>(&shared.a.empty[stage]);
+    leave_stage<S>(problem, &shared.a.empty[stage]);
     convert_rows<S>(x[1], 1, next, at.lines);
     pin(next, 1);
     wgmma_wait<0>();
@@ -249,7 +250,7 @@ static __device__ __forceinline__ void note_classes(unsigned char *to, int64_t m
  * left. */
 template <typename S>
 static __device__ __forceinline__ void store_half(half_multiplier_t<S> &at, shared_t<S> &shared,
-                                                  const fused_t &problem, const maps_t &maps)
+                                                  const fused_t &problem, const maps_t<S> &maps)
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = threadIdx.x / 32;
     const unsigned char *const columns = shared.columns[threadIdx.x / WARPGROUP];
@@ -294,7 +295,7 @@ static __device__ __forceinline__ void store_half(half_multiplier_t<S> &at, shar
 /* After the last step of a part. Returns whether there is more to do. */
 template <typename S>
 static __device__ __forceinline__ bool go_on_half(half_multiplier_t<S> &at, shared_t<S> &shared,
-                                                  const fused_t &problem, const maps_t &maps)
+                                                  const fused_t &problem, const maps_t<S> &maps)
 {
     end_half_part(at, shared);
     if (end_part(at, shared, problem)) {
@@ -307,28 +308,28 @@ static __device__ __forceinline__ bool go_on_half(half_multiplier_t<S> &at, shar
 }
 
 template <typename S>
-static __device__ __forceinline__ void multiply_half_items(const fused_t &problem,
-                                                           const maps_t &maps, shared_t<S> &shared)
+static __device__ __forceinline__ void
+multiply_half_items(const fused_t &problem, const maps_t<S> &maps, shared_t<S> &shared)
 {
     fragments_t<S> a; /* of a step, and then of the next */
     half_multiplier_t<S> at;
     at.item = blockIdx.x;
     at.buffer = at.parity = at.count = 0;
     at.exchanged = problem.args.exchanged;
-    at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
+    at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, 0);
     begin_item(at, problem);
     begin_half_part(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
     begin_lines<ROWS, S::A_K>(shared.a.at[0], at.first, at.lines);
     convert_a<S>(shared.a.at[0], at.first, 0, a, at.lines);
     convert_a<S>(shared.a.at[0], at.first, 1, a, at.lines);
-    leave_stage<S>(&shared.a.empty[0]);
+    leave_stage<S>(problem, &shared.a.empty[0]);
     at.count = 1;
 #pragma unroll 1
     do
 #pragma unroll 1
         do
-            multiply_half_step(at, shared, a, at.k + BK >= at.part_end);
+            multiply_half_step(at, shared, problem, a, at.k + BK >= at.part_end);
         while (at.k < at.part_end);
     while (go_on_half(at, shared, problem, maps));
     if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)

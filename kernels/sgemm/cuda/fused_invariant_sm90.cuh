@@ -23,8 +23,8 @@
 
 /* Which of a lane's LINES lines of a stage have numbers that overflow as planes, a bit each. The
  * window has the largest h: in BF16, numbers from 2^45 - 2^36 on are rounded to 2^45. */
-template <int LINES, bool K_MAJOR>
-static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, unsigned first,
+template <int LINES, bool K_MAJOR, typename FIRST>
+static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, const FIRST &first,
                                                           const window_t &window)
 {
     const float LEAST = (float)((1ull << 45) - (1ull << 36));
@@ -47,8 +47,8 @@ static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, un
 /* The converter: note a warp's columns of a step, with its planes. */
 template <typename S>
 static __device__ __forceinline__ void note_columns(shared_t<S> &shared, unsigned stage,
-                                                    unsigned buffer, unsigned first, unsigned line0,
-                                                    const window_t &window)
+                                                    unsigned buffer, const first_t<S, false> &first,
+                                                    unsigned line0, const window_t &window)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned lines = 0, columns = 0;
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void note_columns(shared_t<S> &shared, unsigne
         lines = exact_lines_of<S::LINES, S::B_K>(shared.b.at[stage], first, window);
 #pragma unroll
     for (int j = 0; j < S::LINES; j++)
-        columns |= (lines >> j & 1) << tilemm__fused_line(lane, j, S::LINES, S::B_K);
+        columns |= (lines >> j & 1) << tilemm__fused_line(lane, j, S::LINES, S::B_APART);
     columns = __reduce_or_sync(~0u, columns);
     if (lane == 0)
         shared.exact[buffer][threadIdx.x % WARPGROUP / 32] = columns;
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void end_chains(multiplier_t<S> &at, fragments
     if (some_of_warpgroup(at.exact))
         replace_exact(at, next, shared, problem, part_begin(at, problem));
     else
-        leave_stage<S>(&shared.a.empty[(at.count - 1) % S::STAGES]);
+        leave_stage<S>(problem, &shared.a.empty[(at.count - 1) % S::STAGES]);
 }
 
 /* After the last step of a part. Returns whether it was the item's last one: the total is the sum

@@ -55,12 +55,12 @@ static __device__ __forceinline__ unsigned first_window(const fused_t &problem,
 /* ---- feeder ---------------------------------------------------------------------------------- */
 
 /* Steps of both operands, as far ahead as the queues have room: one thread asks for them, or all
- * copy them. A step of op(B) follows the one before of op(A): so the converter of a KEEPS kernel,
- * which leaves a step of op(A) when it has the next one of op(B), leaves none twice. op(A)'s last
- * one is followed by a step of zeros, since multipliers make the planes of one step too many; not
- * those of TF32. */
+ * of the warpgroup copy them. A step of op(B) follows the one before of op(A): so the converter of
+ * a KEEPS kernel, which leaves a step of op(A) when it has the next one of op(B), leaves none
+ * twice. op(A)'s last one is followed by a step of zeros, since multipliers make the planes of one
+ * step too many; not those of TF32. */
 template <typename S>
-static __device__ __forceinline__ void feed_items(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void feed_items(const fused_t &problem, const maps_t<S> &maps,
                                                   shared_t<S> &shared)
 {
     feed_t of_a, of_b;
@@ -85,15 +85,15 @@ static __device__ __forceinline__ void feed_items(const fused_t &problem, const 
         of_a.k = (int)((problem.args.k + BK - 1) / BK * BK);
         ask_for<S, true>(of_a, shared.a, problem, maps);
     }
-    if (S::UNALIGNED)
+    if (S::UNALIGNED && !problem.phased)
         copy_async_wait_all();
 }
 
 template <typename S>
-static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t<S> &maps,
                                             shared_t<S> &shared)
 {
-    if (S::UNALIGNED || threadIdx.x % WARPGROUP == 0)
+    if ((S::UNALIGNED && !problem.phased) || threadIdx.x % WARPGROUP == 0)
         feed_items(problem, maps, shared);
 }
 
@@ -122,11 +122,12 @@ static __device__ __forceinline__ unsigned sparse_bit(shared_t<S> &shared, const
 }
 
 template <typename S>
-static __device__ __forceinline__ void convert_b(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void convert_b(const fused_t &problem, const maps_t<S> &maps,
                                                  shared_t<S> &shared)
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
-    const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
+    const unsigned line0 = warp * 8 * S::LINES;
+    first_t<S, false> first = first_of<S, false>(problem, line0, 0);
     unsigned buffer = 0, parity = 1, count = 0;
     unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
@@ -141,6 +142,8 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
          item = own_item<S>(problem, item + gridDim.x)) {
         const place_t place = locate<S>(problem, item);
         unsigned sparse = 0;
+        if (S::UNALIGNED)
+            first = first_of<S, false>(problem, line0, place.matrix);
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
@@ -168,7 +171,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             } while (!S::INVARIANT && window.fits);
             const unsigned byte = large | (window.beyond ? BEYOND : 0) | sparse;
             /* If it is watched, multiply_parts() may read the stage too. */
-            leave_stage<S>(&shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
+            leave_stage<S>(problem, &shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
             if (!S::INVARIANT && lane == 0)
                 ((unsigned char *)&shared.windows[buffer])[warp] = byte;
             fence_for_async();
@@ -184,7 +187,8 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
  * and leave the stage. Not yet if `holds`: end_chains() does. */
 template <typename S>
 static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
-                                                  window_t &window, bool holds)
+                                                  const fused_t &problem, window_t &window,
+                                                  bool holds)
 {
     const float *const stage = shared.a.at[at.count % S::STAGES];
     if (S::INVARIANT)
@@ -199,7 +203,7 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
                                                   window.beyond || window.fits ||
                                                       (!S::ROUTED && window.large == HUGE_ONES));
     /* If it is watched, check_windows() reads the stage too. */
-    leave_stage<S>(&shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
+    leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
 }
 
@@ -272,7 +276,7 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
                                                      (!S::ROUTED && has_uneven_a(at, problem, a))));
     add_part(at, false);
     if (beyond_a || beyond_b) {
-        multiply_parts(at, shared, a, {beyond_a, scales_of_a(at)},
+        multiply_parts(at, shared, a, problem, {beyond_a, scales_of_a(at)},
                        {beyond_b, scales_of_b(windows)});
 #pragma unroll
         for (int p = 0; p < S::PLANES; p++)
@@ -284,9 +288,9 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.part[i] = 0.0f;
     at.scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
-    leave_stage<S>(&shared.a.empty[stage], watched_a);
+    leave_stage<S>(problem, &shared.a.empty[stage], watched_a);
     /* For the warp of the converter, which did not, whose lines multiply_parts() read here. */
-    leave_stage<S>(&shared.b.empty[stage],
+    leave_stage<S>(problem, &shared.b.empty[stage],
                    threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
 }
 
@@ -330,7 +334,6 @@ static __device__ __forceinline__ void multiply_and_make(multiplier_t<S> &at, sh
     multiply_product<S>(at.part, a, shared.planes[at.buffer], 1, FIRST + 1, true, EXCHANGED);
     convert_rows<S>(x, 0, a, window);
     pin(a, 0);
-    branch_if_beyond(window);
 #pragma unroll
     for (int i = FIRST + 2; i < PRODUCTS; i++)
         multiply_product<S>(at.part, a, shared.planes[at.buffer], 1, i, true, EXCHANGED);
@@ -344,12 +347,20 @@ static __device__ __forceinline__ void multiply_and_make(multiplier_t<S> &at, sh
     convert_rows<S>(x, 1, a, window);
 }
 
+/* The matrix of the next item, or any if there is none. */
+template <typename S>
+static __device__ __forceinline__ unsigned next_matrix(const multiplier_t<S> &at,
+                                                       const fused_t &problem)
+{
+    return locate<S>(problem, own_item<S>(problem, at.item + next_items<S>())).matrix;
+}
+
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
  * products of the step are left in `part`, for the next one; if KEEPS, with what the addition of
  * the products before lost. */
 template <typename S, bool KEEPS>
 static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared_t<S> &shared,
-                                                     fragments_t<S> &a)
+                                                     fragments_t<S> &a, const fused_t &problem)
 {
     window_t window = {at.large};
 
@@ -362,11 +373,13 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
+    if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
+        at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, next_matrix(at, problem));
     if (S::INVARIANT && at.exchanged)
         multiply_and_make<S, true>(at, shared, a, window, KEEPS);
     else
         multiply_and_make<S, false>(at, shared, a, window, KEEPS);
-    end_planes(at, shared, window, S::INVARIANT && at.k + BK >= at.part_end);
+    end_planes(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
@@ -387,12 +400,12 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
             if (!S::KEEPS || __any_sync(~0u, is_unusual(at, windows & ~(EVERY_BYTE * SPARSE))))
                 check_windows(at, shared, a, problem, windows);
             if (S::KEEPS && __any_sync(~0u, windows & EVERY_BYTE * SPARSE)) {
-                multiply_step<S, true>(at, shared, a);
+                multiply_step<S, true>(at, shared, a, problem);
                 return;
             }
         }
     }
-    multiply_step<S, S::ROUTED>(at, shared, a);
+    multiply_step<S, S::ROUTED>(at, shared, a, problem);
 }
 
 template <typename S>
@@ -410,7 +423,7 @@ static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fus
 /* Store an item's tile. */
 template <typename S>
 static __device__ __forceinline__ void store_item(multiplier_t<S> &at, shared_t<S> &shared,
-                                                  const fused_t &problem, const maps_t &maps)
+                                                  const fused_t &problem, const maps_t<S> &maps)
 {
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS);
@@ -440,7 +453,7 @@ static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, const fuse
 /* Store an item's tile, and go to the next item. Returns whether there is one. */
 template <typename S>
 static __device__ __forceinline__ bool end_item(multiplier_t<S> &at, shared_t<S> &shared,
-                                                const fused_t &problem, const maps_t &maps)
+                                                const fused_t &problem, const maps_t<S> &maps)
 {
     store_item(at, shared, problem, maps);
     return next_item(at, problem);
@@ -451,7 +464,7 @@ static __device__ __forceinline__ bool end_item(multiplier_t<S> &at, shared_t<S>
 template <typename S>
 static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, fragments_t<S> &a,
                                              shared_t<S> &shared, const fused_t &problem,
-                                             const maps_t &maps)
+                                             const maps_t<S> &maps)
 {
     if (!S::INVARIANT && at.k < at.place.end)
         return true;
@@ -465,7 +478,7 @@ static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, fragments_t<S>
 }
 
 template <typename S>
-static __device__ __forceinline__ void multiply_items(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void multiply_items(const fused_t &problem, const maps_t<S> &maps,
                                                       shared_t<S> &shared)
 {
     fragments_t<S> a; /* of a step, and then of the next */
@@ -476,12 +489,12 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     at.large = window.large;
     at.may_overflow = S::ROUTED && tilemm__sgemm_huge(problem.routes) != TILEMM__SGEMM_NEITHER;
     at.exchanged = problem.args.exchanged;
-    at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
+    at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, at.place.matrix);
     mbarrier_wait(&shared.a.full[0], 0);
     convert_a<S>(shared.a.at[0], at.first, 0, a, window);
     convert_a<S>(shared.a.at[0], at.first, 1, a, window);
-    end_planes(at, shared, window, false);
+    end_planes(at, shared, problem, window, false);
 #pragma unroll 1
     do
 #pragma unroll 1
@@ -509,8 +522,10 @@ static __device__ __forceinline__ void add_up_splits(const fused_t &problem, sha
 
 /* Prepare the shared memory; all threads of the block are to meet then. */
 template <typename S>
-static __device__ __forceinline__ void begin_barriers(const maps_t &maps, shared_t<S> &shared)
+static __device__ __forceinline__ void begin_barriers(const fused_t &problem, const maps_t<S> &maps,
+                                                      shared_t<S> &shared)
 {
+    const bool is_copied = S::UNALIGNED && !problem.phased;
     if (threadIdx.x == 0) {
         shared.has_left = 0;
         for (int i = 0; i < S::BUFFERS; i++) {
@@ -518,26 +533,27 @@ static __device__ __forceinline__ void begin_barriers(const maps_t &maps, shared
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
         }
         for (int i = 0; i < S::STAGES; i++) {
-            mbarrier_init(&shared.a.full[i], S::UNALIGNED ? WARPGROUP : 1);
+            mbarrier_init(&shared.a.full[i], is_copied ? WARPGROUP : 1);
             mbarrier_init(&shared.a.empty[i],
-                          S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>() +
+                          S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>(problem) +
                               S::KEEPS);
-            mbarrier_init(&shared.b.full[i], S::UNALIGNED ? WARPGROUP : 1);
-            mbarrier_init(&shared.b.empty[i], S::CONVERTING * leaving_lanes<S>());
+            mbarrier_init(&shared.b.full[i], is_copied ? WARPGROUP : 1);
+            mbarrier_init(&shared.b.empty[i], S::CONVERTING * leaving_lanes<S>(problem));
         }
         mbarrier_fence_init();
-        if (!S::UNALIGNED) {
-            tensor_prefetch(&maps.a);
-            tensor_prefetch(&maps.b);
+        for (int i = 0; i < (S::UNALIGNED ? TILEMM__SGEMM_PHASES : 1) && !is_copied; i++) {
+            tensor_prefetch(&maps.a[i]);
+            tensor_prefetch(&maps.b[i]);
         }
     }
 }
 
 /* The same, and meet. */
 template <typename S>
-static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &shared)
+static __device__ __forceinline__ void prepare(const fused_t &problem, const maps_t<S> &maps,
+                                               shared_t<S> &shared)
 {
-    begin_barriers(maps, shared);
+    begin_barriers(problem, maps, shared);
     if (S::CLUSTER > 1)
         cluster_sync();
     else

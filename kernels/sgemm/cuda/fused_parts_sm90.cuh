@@ -122,8 +122,8 @@ static __device__ __forceinline__ unsigned scales_of(const operand_t &operand, p
 /* What numbers of step `count` a warpgroup's rows of op(A) have; and op(B), which the first
  * warpgroup looks at. */
 template <typename S>
-static __device__ __forceinline__ unsigned look_at_a(shared_t<S> &shared, unsigned first,
-                                                     unsigned stage)
+static __device__ __forceinline__ unsigned look_at_a(shared_t<S> &shared,
+                                                     const first_t<S, true> &first, unsigned stage)
 {
     unsigned seen = 0;
 #pragma unroll 1
@@ -136,8 +136,8 @@ static __device__ __forceinline__ unsigned look_at_a(shared_t<S> &shared, unsign
 }
 
 template <typename S>
-static __device__ __forceinline__ unsigned look_at_b(shared_t<S> &shared, unsigned first,
-                                                     unsigned line0, unsigned stage)
+static __device__ __forceinline__ unsigned
+look_at_b(shared_t<S> &shared, const first_t<S, false> &first, unsigned line0, unsigned stage)
 {
     unsigned seen = 0;
 #pragma unroll 1
@@ -214,13 +214,13 @@ static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_
  * operand that is beyond are made again for each part. */
 template <typename S>
 static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, shared_t<S> &shared,
-                                                      fragments_t<S> &a, const operand_t &of_a,
-                                                      const operand_t &of_b)
+                                                      fragments_t<S> &a, const fused_t &problem,
+                                                      const operand_t &of_a, const operand_t &of_b)
 {
     const unsigned count = at.count - 1;
     const int MULTIPLIERS = S::MULTIPLIERS * WARPGROUP;
     const unsigned stage = count % S::STAGES, line0 = threadIdx.x / 32 * 8 * S::LINES;
-    const unsigned first_b = first_of<S::LINES, S::B_K>(line0);
+    const first_t<S, false> first_b = first_of<S, false>(problem, line0, at.place.matrix);
     unsigned seen_a = 0, seen_b = 0;
     bool special;
     if (of_a.beyond)

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], i
 /* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. */
 template <typename S, typename CHOICE>
 static __device__ __forceinline__ void
-convert_b_lines(const float *stage, unsigned first, unsigned line0,
+convert_b_lines(const float *stage, const first_t<S, false> &first, unsigned line0,
                 unsigned (&planes)[S::PLANES][S::PLANE], CHOICE &choice)
 {
     const unsigned lane = threadIdx.x % 32;
@@ -63,7 +63,7 @@ convert_b_lines(const float *stage, unsigned first, unsigned line0,
         for (int j = 0; j < S::LINES; j++)
 #pragma unroll
             for (int i = 0; i < S::WORDS / 2; i++) {
-                const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+                const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_APART);
                 const unsigned at =
                     tilemm__fused_word(line, lane % 4, half * (S::WORDS / 2) + i, S::WORDS);
                 unsigned word[S::PLANES];
@@ -108,8 +108,8 @@ static __device__ __forceinline__ void convert_rows(const float (&x)[ROWS][OCTET
 }
 
 template <typename S, typename CHOICE>
-static __device__ __forceinline__ void convert_a(const float *stage, unsigned first, int half,
-                                                 fragments_t<S> &a, CHOICE &choice)
+static __device__ __forceinline__ void convert_a(const float *stage, const first_t<S, true> &first,
+                                                 int half, fragments_t<S> &a, CHOICE &choice)
 {
     float x[ROWS][OCTET / 2];
     take<ROWS, S::A_K>(stage, first, half, x);
@@ -199,7 +199,7 @@ enum { ALL_MULTIPLIERS = 1 };
 /* The state of a multiplier thread. */
 template <typename S>
 struct multiplier_t {
-    unsigned first;          /* of its numbers in a stage of op(A) */
+    first_t<S, true> first;  /* of its numbers in a stage of op(A) */
     unsigned count;          /* of steps of op(A) of which planes were made */
     unsigned buffer, parity; /* of planes of op(B) */
     unsigned large;          /* the window of the warp's planes, as in window_t */

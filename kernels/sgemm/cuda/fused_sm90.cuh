@@ -3,13 +3,15 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Layout. Steps of 32 of k lie in queues as the copy engine writes them, with its 128-byte swizzle.
+ * Layout. Steps of 32 of k lie in queues as the copy engine writes them, with its 128-byte swizzle;
+ * of an UNALIGNED kernel by phases of rows (layout.h).
  * Planes of op(B) are in a ring of buffers in cores of 8 lines, planes of op(A) in registers; the
  * order of pairs in both is that of tilemm__fused_k(). */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_SM90_CUH
 
 #include <cuda_runtime.h>
+#include <type_traits>
 
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/mbarrier.cuh"
@@ -46,8 +48,12 @@ struct shape_t {
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
-    /* A warpgroup of its own copies the operands, not the copy engine (fused_copy_sm90.cuh). */
+    /* Rows of operands begin anywhere: the copy engine brings them by phases, or a warpgroup of its
+     * own copies them (fused_copy_sm90.cuh). */
     static const bool UNALIGNED = UNALIGNED_;
+    /* Tensor maps of an operand: for each phase; and for matrices (fused.h, uneven). */
+    static const int MAPS_A = !UNALIGNED ? 1 : TILEMM__SGEMM_PHASES * (!A_K && B_K ? 4 : 1);
+    static const int MAPS_B = !UNALIGNED ? 1 : TILEMM__SGEMM_PHASES * (A_K && !B_K ? 4 : 1);
     static const bool INVARIANT = KIND == INVARIANT_KIND;
     static const bool HALF = KIND == HALF_KIND;
     /* In sparse items it goes on with what additions lose. The converter finds these, and leaves
@@ -94,6 +100,8 @@ struct shape_t {
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;
     static const int LINES_B = BN > 32 ? BN : 32;
+    /* A thread's lines are not neighbours, but 8 apart. Neighbours in C' are stored together. */
+    static const bool A_APART = A_K || (UNALIGNED && !TRANSPOSED), B_APART = B_K || UNALIGNED;
     static const int TILE = BM * LINES_B; /* floats, of C */
     static const int BULK_TILE = HAS_TILE ? TILE : BULK ? BM * BULK_BN : 1;
     /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
@@ -112,6 +120,11 @@ struct shape_t {
                               : TF32                            ? (BM == 64 || BN == 128 ? 4 : 5)
                               : BULK && (BM == 64 || BN == 128) ? 3
                                                                 : 4;
+    /* Floats of a stage. By phases, lines in groups: chains of an INVARIANT kernel go where a
+     * warpgroup's rows were. */
+    static const int GROUP_A = INVARIANT ? 64 : BM, GROUP_B = LINES_B;
+    static const int STAGE_A = UNALIGNED ? tilemm__phased_size(BM, GROUP_A, A_K) : BM * BK;
+    static const int STAGE_B = UNALIGNED ? tilemm__phased_size(BN, GROUP_B, B_K) : LINES_B * BK;
     static const int PLANE = DIRECT ? 1 : BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
     static_assert(TILE > 128 * 128 || HAS_TILE ||
                       TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
@@ -127,10 +140,14 @@ struct shape_t {
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* The operands and the result for the copy engine. */
-typedef struct {
-    CUtensorMap a, b, c;
-} maps_t;
+/* The operands, or phases of their rows, and the result for the copy engine. */
+template <int MAPS_A, int MAPS_B>
+struct maps_of_t {
+    CUtensorMap a[MAPS_A], b[MAPS_B], c;
+};
+
+template <typename S>
+using maps_t = maps_of_t<S::MAPS_A, S::MAPS_B>;
 
 /* An item of work: a tile of a matrix and one split of its k. */
 typedef struct {
@@ -219,9 +236,9 @@ static __device__ __forceinline__ unsigned own_item(const fused_t &problem, unsi
 /* ---- feed ----------------------------------------------------------------------------------- */
 
 /* Steps of an operand that the copy engine brings: LINES lines by BK each. */
-template <int LINES, int STAGES>
+template <int SIZE, int STAGES>
 struct queue_t {
-    __align__(1024) float at[STAGES][LINES * BK];
+    __align__(1024) float at[STAGES][SIZE];
     uint64_t full[STAGES], empty[STAGES];
 };
 
@@ -229,17 +246,18 @@ struct queue_t {
  * compiler makes nothing where lanes are together. racecheck then takes the other lanes' reads and
  * copies by threads, which it sees, for a race: so all lanes say it there. */
 template <typename S>
-static __device__ constexpr unsigned leaving_lanes(void)
+static __device__ __forceinline__ unsigned leaving_lanes(const fused_t &problem)
 {
-    return S::UNALIGNED ? 32 : 1;
+    return S::UNALIGNED && !problem.phased ? 32 : 1;
 }
 
 /* Leave a stage, which all lanes have read, if the warp is to. */
 template <typename S>
-static __device__ __forceinline__ void leave_stage(uint64_t *empty, bool leaves = true)
+static __device__ __forceinline__ void leave_stage(const fused_t &problem, uint64_t *empty,
+                                                   bool leaves = true)
 {
     __syncwarp();
-    if (threadIdx.x % 32 < leaving_lanes<S>() && leaves)
+    if (threadIdx.x % 32 < leaving_lanes<S>(problem) && leaves)
         mbarrier_arrive(empty);
 }
 
@@ -260,21 +278,53 @@ static __device__ __forceinline__ void set_place(feed_t &feed, const place_t &pl
     feed.matrix = (int)place.matrix;
 }
 
-/* Ask the copy engine for a step of an operand; or the copies of this thread. */
+/* Ask the copy engine for a step of an operand by phases of rows. */
 template <typename S, bool IS_A>
-static __device__ __forceinline__ void ask_for(const feed_t &feed,
-                                               queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
-                                               const fused_t &problem, const maps_t &maps)
+static __device__ __forceinline__ void ask_for_phases(const feed_t &feed, float *stage,
+                                                      const fused_t &problem,
+                                                      const CUtensorMap *maps, uint64_t *full)
+{
+    const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
+    const int LINES = IS_A ? S::BM : S::BN, GROUP = IS_A ? S::GROUP_A : S::GROUP_B;
+    const int PHASES = TILEMM__SGEMM_PHASES;
+    const bool uneven = IS_A ? problem.uneven_a : problem.uneven_b;
+    const int before = uneven ? feed.matrix * (int)(IS_A ? problem.args.m : problem.args.n) : 0;
+    mbarrier_expect(full, tilemm__phased_size(LINES, GROUP, K_MAJOR) * sizeof(float));
+#pragma unroll
+    for (int i = 0; i < LINES; i += GROUP)
+#pragma unroll
+        for (int phase = 0; phase < PHASES; phase++) {
+            if (K_MAJOR) {
+                const int row = before + feed.line + i + phase;
+                tensor_load(stage + tilemm__phased(i + phase, 0, GROUP, true), maps + row % PHASES,
+                            feed.k, row / PHASES, uneven ? 0 : feed.matrix, full);
+            } else {
+                tensor_load(stage + tilemm__phased(i, phase, GROUP, false),
+                            maps + (uneven ? feed.matrix % 4 * PHASES : 0) + phase, feed.line + i,
+                            feed.k / PHASES, uneven ? feed.matrix / 4 : feed.matrix, full);
+            }
+        }
+}
+
+/* Ask the copy engine for a step of an operand; or start the copies of this thread. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void
+ask_for(const feed_t &feed, queue_t<IS_A ? S::STAGE_A : S::STAGE_B, S::STAGES> &queue,
+        const fused_t &problem, const maps_t<S> &maps)
 {
     const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
     const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
-    const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
+    const CUtensorMap *const map = IS_A ? maps.a : maps.b;
     const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
     mbarrier_wait(&queue.empty[stage], parity ^ 1);
     if constexpr (S::UNALIGNED) {
-        copy_step<LINES, K_MAJOR>(queue.at[stage], source_of<IS_A>(problem.args, feed.matrix),
-                                  feed.line, feed.k);
-        mbarrier_arrive_after_copies(&queue.full[stage]);
+        if (problem.phased) {
+            ask_for_phases<S, IS_A>(feed, queue.at[stage], problem, map, &queue.full[stage]);
+        } else {
+            copy_step<LINES, IS_A ? S::GROUP_A : S::GROUP_B, K_MAJOR>(
+                queue.at[stage], source_of<IS_A>(problem.args, feed.matrix), feed.line, feed.k);
+            mbarrier_arrive_after_copies(&queue.full[stage]);
+        }
         return;
     }
     mbarrier_expect(&queue.full[stage], BYTES);
@@ -292,8 +342,8 @@ static __device__ __forceinline__ void ask_for(const feed_t &feed,
  * followed by a step of zeros, since multipliers make the planes of one step too many. */
 template <typename S, bool IS_A>
 static __device__ __forceinline__ bool
-feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
-          const fused_t &problem, const maps_t &maps)
+feed_step(feed_t &feed, queue_t<IS_A ? S::STAGE_A : S::STAGE_B, S::STAGES> &queue,
+          const fused_t &problem, const maps_t<S> &maps)
 {
     if (feed.k >= feed.end) {
         if (feed.item < problem.count) {
@@ -312,13 +362,53 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
     return true;
 }
 
-/* The index of a lane's first number in a stage. `line` is the warp's first line. */
-template <int LINES, bool K_MAJOR>
-static __device__ __forceinline__ unsigned first_of(unsigned line)
+/* Where a lane's numbers of a stage by phases begin: of lines NEXT apart; if memory runs along
+ * them, where each of its first four numbers along k is. */
+template <bool K_MAJOR, int GROUP, int NEXT>
+struct phased_t {
+    unsigned at[K_MAJOR ? 1 : TILEMM__SGEMM_PHASES];
+};
+
+/* The same of an operand; or of a stage as the copy engine swizzles it the index of the first
+ * number. */
+template <typename S, bool IS_A>
+using first_t = std::conditional_t<S::UNALIGNED,
+                                   phased_t<IS_A ? S::A_K : S::B_K, IS_A ? S::GROUP_A : S::GROUP_B,
+                                            (IS_A ? S::A_APART : S::B_APART) ? 8 : 1>,
+                                   unsigned>;
+
+/* The shift of a matrix's row of an operand in its phase; where threads copy, one that spreads rows
+ * over banks. */
+template <bool IS_A>
+static __device__ __forceinline__ unsigned shift_of(const fused_t &problem, unsigned matrix,
+                                                    unsigned row)
 {
+    const tilemm__sgemm_args_t &args = problem.args;
+    const unsigned first = (unsigned)((uint64_t)(IS_A ? args.a : args.b) / sizeof(float));
+    const unsigned ld = (unsigned)(IS_A ? args.lda : args.ldb);
+    const unsigned stride = (unsigned)(IS_A ? args.stride_a : args.stride_b);
+    return (problem.phased ? first + matrix * stride + row * ld : row) % 4;
+}
+
+/* A lane's first number in stages with steps of a matrix. `line` is the warp's first line. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ first_t<S, IS_A> first_of(const fused_t &problem, unsigned line,
+                                                            unsigned matrix)
+{
+    const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
     const unsigned lane = threadIdx.x % 32;
-    return tilemm__fused_staged(line + tilemm__fused_line(lane, 0, LINES, K_MAJOR),
-                                tilemm__fused_k(lane % 4, 0), K_MAJOR);
+    line += tilemm__fused_line(lane, 0, IS_A ? ROWS : S::LINES, IS_A ? S::A_APART : S::B_APART);
+    if constexpr (S::UNALIGNED) {
+        const unsigned k = tilemm__phased_k(lane % 4, 0);
+        first_t<S, IS_A> first;
+#pragma unroll
+        for (unsigned i = 0; i < (K_MAJOR ? 1 : TILEMM__SGEMM_PHASES); i++)
+            first.at[i] = tilemm__phased(line, k + i, IS_A ? S::GROUP_A : S::GROUP_B, K_MAJOR) +
+                          shift_of<IS_A>(problem, matrix, K_MAJOR ? line : i);
+        return first;
+    } else {
+        return tilemm__fused_staged(line, tilemm__fused_k(lane % 4, 0), K_MAJOR);
+    }
 }
 
 /* Read half of a lane's octets of LINES lines of a stage. */
@@ -355,11 +445,28 @@ static __device__ __forceinline__ void take(const float *stage, unsigned first, 
     }
 }
 
+template <int LINES, bool K_MAJOR, int GROUP, int NEXT>
+static __device__ __forceinline__ void take(const float *stage,
+                                            const phased_t<K_MAJOR, GROUP, NEXT> &first, int half,
+                                            float (&x)[LINES][OCTET / 2])
+{
+    const unsigned k = half * tilemm__phased_k(0, OCTET / 2);
+#pragma unroll
+    for (unsigned i = 0; i < OCTET / 2; i++) {
+        const float *const from =
+            stage + (K_MAJOR ? first.at[0] + i : first.at[i % (K_MAJOR ? 1 : OCTET / 2)]) +
+            tilemm__phased(0, k, GROUP, K_MAJOR);
+#pragma unroll
+        for (unsigned j = 0; j < LINES; j++)
+            x[j][i] = from[tilemm__phased(j * NEXT, 0, GROUP, K_MAJOR)];
+    }
+}
+
 /* Dynamic shared memory. */
 template <typename S>
 struct shared_t {
-    queue_t<S::BM, S::STAGES> a;
-    queue_t<S::LINES_B, S::STAGES> b;
+    queue_t<S::STAGE_A, S::STAGES> a;
+    queue_t<S::STAGE_B, S::STAGES> b;
     unsigned planes[S::BUFFERS][S::PLANES][S::PLANE]; /* of op(B): h, m, l; or TF32 */
     __align__(1024) float bulk[S::BULK_TILE];         /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
@@ -491,8 +598,8 @@ static __device__ constexpr unsigned bits_of(int log2)
 
 /* Look at the numbers of a warp's lines in a step, LINES of a lane: whether the window has them,
  * and if not, which has. */
-template <int LINES, bool K_MAJOR>
-static __device__ __forceinline__ void look_closely(const float *stage, unsigned first,
+template <int LINES, bool K_MAJOR, typename FIRST>
+static __device__ __forceinline__ void look_closely(const float *stage, const FIRST &first,
                                                     bool may_be_huge, window_t &window)
 {
     unsigned most_of[LINES], least_of[LINES], most = 0, least = ~0u;
@@ -543,21 +650,13 @@ static __device__ __forceinline__ void look_closely(const float *stage, unsigned
  * that has them, if there is one. A ROUTED kernel's HUGE_ONES have all numbers. The vote is taken
  * in any case: it brings threads together again that waited for the step apart from each other, and
  * would go on to make its planes twice. */
-template <typename S, int LINES, bool K_MAJOR>
-static __device__ __forceinline__ void look_beyond(const float *stage, unsigned first,
+template <typename S, int LINES, bool K_MAJOR, typename FIRST>
+static __device__ __forceinline__ void look_beyond(const float *stage, const FIRST &first,
                                                    window_t &window)
 {
     const bool has_all = S::ROUTED && window.large == HUGE_ONES;
     if (__any_sync(~0u, !has_all && (window_most(window) >= MOST_BF16 || window.large)))
         look_closely<LINES, K_MAJOR>(stage, first, !S::ROUTED, window);
-}
-
-/* A branch on what planes have so far. Without it the compiler makes them after the products that
- * follow, since it does not know that these wait for each other. */
-static __device__ __forceinline__ void branch_if_beyond(const window_t &window)
-{
-    if (__any_sync(~0u, window_most(window) >= MOST_BF16))
-        asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
 #endif

@@ -55,7 +55,7 @@ static __device__ __forceinline__ unsigned row_of(int i)
 {
     return S::DIRECT
                ? tilemm__tf32_line(threadIdx.x, i, S::A_K)
-               : threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_K);
+               : threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_APART);
 }
 
 [[maybe_unused]] static __device__ __forceinline__ unsigned col_of(void)

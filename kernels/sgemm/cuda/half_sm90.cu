@@ -27,7 +27,7 @@ struct room_t {
 
 /* S: the tile from FP16 planes, R: from BF16 planes. */
 template <typename S, typename R>
-static __device__ __forceinline__ void multiply_half(const fused_t &problem, const maps_t &maps)
+static __device__ __forceinline__ void multiply_half(const fused_t &problem, const maps_t<S> &maps)
 {
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
 
     if (threadIdx.x == 0)
         mbarrier_init(block.barrier, S::THREADS);
-    prepare(maps, shared);
+    prepare(problem, maps, shared);
     wait_for_previous();
     let_next_start();
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
         multiply_half_items(problem, maps, shared);
         if (!end_items(problem, shared, block))
             return;
-        begin_barriers(maps, again);
+        begin_barriers(problem, maps, again);
         block_barrier_wait(block);
         multiply_items(problem, maps, again);
     }
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, HALF_KIND> name##_t;                         \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, INVARIANT_KIND, 1, false, false>             \
         name##_rest_t;                                                                             \
-    static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
-        name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
+    static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS) name(            \
+        const __grid_constant__ fused_t problem, const __grid_constant__ maps_t<name##_t> maps)    \
     {                                                                                              \
         multiply_half<name##_t, name##_rest_t>(problem, maps);                                     \
     }

@@ -20,7 +20,7 @@ typedef exact_lines::shared_t<6> exact_shared_t;
 
 /* The multipliers of S are the threads that the other parts are written for. */
 template <typename S, bool A_K, bool B_K>
-static __device__ __forceinline__ void compute_rest(const rest_t &problem, const maps_t &maps)
+static __device__ __forceinline__ void compute_rest(const rest_t &problem, const maps_t<S> &maps)
 {
     typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16> ffma_t;
     extern __shared__ __align__(1024) unsigned char memory[];
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
                       own_item<S>(problem.bf16, blockIdx.x) < problem.bf16.count;
 
     if (bf16)
-        prepare(maps, shared);
+        prepare(problem.bf16, maps, shared);
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         if (bf16)
@@ -66,17 +66,17 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
 #define REST(name, m, n, a_k, b_k)                                                                 \
     typedef shape_t<m, n, a_k, b_k, false, false, REST_KIND> name##_t;                             \
     static_assert(sizeof(exact_shared_t) <= sizeof(shared_t<name##_t>), "room for both");          \
-    static __global__ void __launch_bounds__(name##_t::THREADS, 1)                                 \
-        name(const __grid_constant__ rest_t problem, const __grid_constant__ maps_t maps)          \
+    static __global__ void __launch_bounds__(name##_t::THREADS, 1) name(                           \
+        const __grid_constant__ rest_t problem, const __grid_constant__ maps_t<name##_t> maps)     \
     {                                                                                              \
         compute_rest<name##_t, a_k, b_k>(problem, maps);                                           \
     }
 TILEMM__SGEMM_REST_ROWS(REST)
 
 template <typename S>
-static int launch(void (*kernel)(rest_t, maps_t), const rest_t *problem, cudaStream_t stream)
+static int launch(void (*kernel)(rest_t, maps_t<S>), const rest_t *problem, cudaStream_t stream)
 {
-    maps_t maps;
+    maps_t<S> maps;
     if (!describe_operands<S>(&problem->bf16, &maps))
         return cudaErrorInvalidValue;
     return launch_kernel(kernel, {problem->blocks, S::THREADS, sizeof(shared_t<S>), 1, true},

@@ -39,19 +39,19 @@ static __device__ __forceinline__ void bring(float *stage, const CUtensorMap *ma
 
 /* Ask for a step of both operands, of one of which the cluster's other blocks bring parts. */
 template <typename S>
-static __device__ __forceinline__ void bring_step(const maps_t &maps, const place_t &place, int k,
-                                                  shared_t<S> &shared, unsigned stage,
+static __device__ __forceinline__ void bring_step(const maps_t<S> &maps, const place_t &place,
+                                                  int k, shared_t<S> &shared, unsigned stage,
                                                   unsigned rank)
 {
     const int matrix = (int)place.matrix;
     uint64_t *const full = &shared.a.full[stage];
     mbarrier_expect(full, S::stage_bytes(S::BM, S::A_K) + S::stage_bytes(S::BN, true));
-    bring<S::BM, S::CLUSTER_N, S::A_K>(shared.a.at[stage], &maps.a, place.m, k, matrix, rank, full);
-    bring<S::BN, S::CLUSTER_M, true>(shared.b.at[stage], &maps.b, place.n, k, matrix, rank, full);
+    bring<S::BM, S::CLUSTER_N, S::A_K>(shared.a.at[stage], maps.a, place.m, k, matrix, rank, full);
+    bring<S::BN, S::CLUSTER_M, true>(shared.b.at[stage], maps.b, place.n, k, matrix, rank, full);
 }
 
 template <typename S>
-static __device__ __forceinline__ void bring_items(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void bring_items(const fused_t &problem, const maps_t<S> &maps,
                                                    shared_t<S> &shared)
 {
     const unsigned rank = S::CLUSTER > 1 ? cluster_rank() : 0;

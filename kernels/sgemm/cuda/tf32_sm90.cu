@@ -1,6 +1,6 @@
 /* tf32_sm90.cu - SGEMM in TF32 in one launch on the tensor cores of compute capability 9.0, as
  * fused_sm90.cu: the copy engine rounds numbers to TF32 (to nearest even) as it brings them; where
- * rows do not begin at multiples of 16 bytes, and threads copy them, who reads them next does.
+ * rows do not begin at multiples of 16 bytes, who reads them next does.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
@@ -24,7 +24,7 @@
 
 /* ---- converter ------------------------------------------------------------------------------- */
 
-/* The bits of a number in TF32. The copy engine has rounded those that it brought. */
+/* The bits of a number in TF32. The copy engine has rounded those of aligned operands. */
 template <typename S>
 static __device__ __forceinline__ unsigned tf32_of(float x)
 {
@@ -36,10 +36,12 @@ static __device__ __forceinline__ unsigned tf32_of(float x)
 
 /* Write 8 * LINES lines of a stage, from line0 on, along k. */
 template <typename S>
-static __device__ __forceinline__ void write_lines(const float *stage, unsigned line0,
+static __device__ __forceinline__ void write_lines(const fused_t &problem, unsigned matrix,
+                                                   const float *stage, unsigned line0,
                                                    unsigned (&plane)[S::PLANE])
 {
-    const unsigned lane = threadIdx.x % 32, first = first_of<S::LINES, S::B_K>(line0);
+    const unsigned lane = threadIdx.x % 32;
+    const first_t<S, false> first = first_of<S, false>(problem, line0, matrix);
     float x[2][S::LINES][OCTET / 2];
     take<S::LINES, S::B_K>(stage, first, 0, x[0]);
     take<S::LINES, S::B_K>(stage, first, 1, x[1]);
@@ -47,7 +49,7 @@ static __device__ __forceinline__ void write_lines(const float *stage, unsigned 
     for (int j = 0; j < S::LINES; j++)
 #pragma unroll
         for (int i = 0; i < OCTET; i++) {
-            const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+            const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_APART);
             plane[tilemm__fused_word(line, lane % 4, i, S::WORDS)] =
                 tf32_of<S>(x[i / (OCTET / 2)][j][i % (OCTET / 2)]);
         }
@@ -68,8 +70,9 @@ static __device__ __forceinline__ void rewrite_tf32(const fused_t &problem, shar
             mbarrier_wait(&shared.empty[buffer], parity);
             for (unsigned line0 = warp * GROUP_LINES; line0 < S::BN;
                  line0 += S::CONVERTING * GROUP_LINES)
-                write_lines<S>(shared.b.at[stage], line0, shared.planes[buffer][0]);
-            leave_stage<S>(&shared.b.empty[stage]);
+                write_lines<S>(problem, place.matrix, shared.b.at[stage], line0,
+                               shared.planes[buffer][0]);
+            leave_stage<S>(problem, &shared.b.empty[stage]);
             fence_for_async();
             mbarrier_arrive(&shared.full[buffer]);
             advance<S::STAGES>(&stage, &filled);
@@ -80,9 +83,9 @@ static __device__ __forceinline__ void rewrite_tf32(const fused_t &problem, shar
 
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
-/* Read a step of op(A), and leave its stage. */
+/* Read a step of op(A). */
 template <typename S>
-static __device__ __forceinline__ void read_rows(multiplier_t<S> &at, shared_t<S> &shared,
+static __device__ __forceinline__ void read_rows(const multiplier_t<S> &at, shared_t<S> &shared,
                                                  unsigned (&a)[STEP_WORDS])
 {
     const int HALF = STEP_WORDS / 2;
@@ -96,13 +99,14 @@ static __device__ __forceinline__ void read_rows(multiplier_t<S> &at, shared_t<S
         for (int i = 0; i < HALF; i++)
             a[half * HALF + i] = tf32_of<S>(x[i % 2][i / 2]);
     }
-    leave_stage<S>(&shared.a.empty[stage]);
-    at.count++;
 }
 
-/* Read a step of op(A), and start total += the step's products. */
+/* Read a step of op(A), start total += the step's products, and leave op(A)'s stage: not before,
+ * since reads with bank conflicts can take longer than what tells the copy engine that the stage is
+ * free; the products have waited for what they read. */
 template <typename S>
 static __device__ __forceinline__ void start_rewritten(multiplier_t<S> &at, shared_t<S> &shared,
+                                                       const fused_t &problem,
                                                        unsigned (&a)[STEP_WORDS])
 {
     read_rows(at, shared, a);
@@ -114,6 +118,8 @@ static __device__ __forceinline__ void start_rewritten(multiplier_t<S> &at, shar
     for (int i = 0; i < STEP_WORDS; i += FRAGMENT)
         wgmma_tf32(at.total, a + i, wgmma_operand_at(b, i / FRAGMENT * 2 * CORE_BYTES), 1);
     wgmma_commit();
+    leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES]);
+    at.count++;
 }
 
 /* Leave op(B)'s step in a stage or a buffer. */
@@ -129,12 +135,13 @@ static __device__ __forceinline__ void leave_step(shared_t<S> &shared, unsigned 
 /* Start a step; wait for the one before, `previous`, if it is of the same item, and leave it. */
 template <typename S>
 static __device__ __forceinline__ void start_step(multiplier_t<S> &at, shared_t<S> &shared,
-                                                  unsigned (&a)[STEP_WORDS], unsigned &previous)
+                                                  const fused_t &problem, unsigned (&a)[STEP_WORDS],
+                                                  unsigned &previous)
 {
     if constexpr (S::DIRECT)
         start_stage(at, shared, a);
     else
-        start_rewritten(at, shared, a);
+        start_rewritten(at, shared, problem, a);
     wgmma_wait<1>();
     if (at.k > at.place.k)
         leave_step(shared, previous);
@@ -144,27 +151,31 @@ static __device__ __forceinline__ void start_step(multiplier_t<S> &at, shared_t<
 }
 
 template <typename S>
-static __device__ __forceinline__ void multiply(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void multiply(const fused_t &problem, const maps_t<S> &maps,
                                                 shared_t<S> &shared)
 {
     unsigned a[2][STEP_WORDS], previous = 0;
     multiplier_t<S> at;
     at.item = first_item<S>();
     at.buffer = at.parity = at.count = 0;
-    at.first = S::DIRECT ? tilemm__fused_staged(row_of<S>(0), threadIdx.x % 4, false)
-                         : first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
+    if constexpr (S::DIRECT)
+        at.first = tilemm__fused_staged(row_of<S>(0), threadIdx.x % 4, false);
+    else
+        at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, 0);
     if (S::DIRECT && at.item >= problem.count)
         return;
     begin_item(at, problem);
 #pragma unroll 1
     do {
+        if constexpr (S::UNALIGNED)
+            at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, at.place.matrix);
         wgmma_pin(at.total);
 #pragma unroll 1
         for (;;) {
-            start_step(at, shared, a[0], previous);
+            start_step(at, shared, problem, a[0], previous);
             if (at.k >= at.place.end)
                 break;
-            start_step(at, shared, a[1], previous);
+            start_step(at, shared, problem, a[1], previous);
             if (at.k >= at.place.end)
                 break;
         }
@@ -180,7 +191,7 @@ static __device__ __forceinline__ void multiply(const fused_t &problem, const ma
 
 /* What the converter does. */
 template <typename S>
-static __device__ __forceinline__ void bring(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void bring(const fused_t &problem, const maps_t<S> &maps,
                                              shared_t<S> &shared)
 {
     const unsigned warp = threadIdx.x % WARPGROUP / 32;
