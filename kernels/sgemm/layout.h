@@ -342,10 +342,10 @@ TILEMM__LAYOUT unsigned tilemm__phased_size(unsigned lines, unsigned group, int 
     return tilemm__phased(lines, 0, group, k_major);
 }
 
-/* The k of number i of an octet there: as tilemm__fused_k() in each half of a step, so that sums
- * have the same bits; in order, so that a lane has one phase after the other. Where memory runs
- * along k a read takes two wavefronts if the shifts differ, as those of odd leading dimensions do;
- * along lines one, of lines 8 apart. */
+/* The k of number i of an octet there: as tilemm__fused_k() in each half of a step, so that sums of
+ * BF16 planes have the same bits; in order, so that a lane has one phase after the other. Where
+ * memory runs along k a read takes two wavefronts if the shifts differ, as those of odd leading
+ * dimensions do; along lines one, of lines 8 apart. */
 TILEMM__LAYOUT unsigned tilemm__phased_k(unsigned octet, unsigned i)
 {
     return octet * 4 + i / 4 * 16 + i % 4;

@@ -226,8 +226,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
 
-/* As FUSED_ROWS, of operands that threads copy to shared memory, 4 bytes at a time: rows may begin
- * anywhere, and matrices be given by pointers. */
+/* As FUSED_ROWS, of operands whose rows may begin anywhere, and matrices be given by pointers. */
 #define TILEMM__SGEMM_UNALIGNED_TILES(ROW, method)                                                 \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x128, , 128, 128, 1)                                  \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \

@@ -359,7 +359,7 @@ static int is_beyond_memory(const tilemm__sgemm_args_t *args)
  */
 
 /* Beyond, the copy engine's coordinates end. */
-enum { MOST_K_OF_PLANES = INT32_MAX - 65536 };
+enum { MOST_K_OF_PLANES = TILEMM__SGEMM_MOST_COORDINATE };
 
 /* Whether an invariant product is one chain of multiply-adds: in strict mode before k is cut into
  * parts; else while tensor cores are no faster, which take 32 of k at a time, on small matrices. */

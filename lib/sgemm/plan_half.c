@@ -41,7 +41,7 @@ void tilemm__sgemm_try_half_planes(const tilemm__sgemm_args_t *args, const tilem
     const double lines = (double)lines_of(args->m) + (double)lines_of(args->n);
     const double batch = (double)args->batch_count;
     const double bytes = lines * batch * (double)(parts * pitch) * sizeof(float);
-    const int64_t most = INT32_MAX - 65536; /* coordinates of the copy engine, tiles */
+    const int64_t most = TILEMM__SGEMM_MOST_COORDINATE; /* and of tiles */
     if (!tilemm__sgemm_has_half(args->k) || !tilemm__sgemm_can_be_fused(args, limits) ||
         (tilemm__sgemm_copies_bytes(args) > 0 && !tilemm__sgemm_can_be_unaligned(args)) ||
         lines * batch > (double)most ||

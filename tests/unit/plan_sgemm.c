@@ -117,8 +117,13 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
                   p->args.b_array == seen.b_array && p->args.lda == seen.lda &&
                   p->args.ldb == seen.ldb,
               "%s: operands are not as they were given", plan->name);
-        CHECK(seen.lda < 1 << 30 && seen.ldb < 1 << 30, "%s: rows of A %lld apart, of B %lld",
+        CHECK(seen.lda < 1 << 28 && seen.ldb < 1 << 28, "%s: rows of A %lld apart, of B %lld",
               plan->name, (long long)seen.lda, (long long)seen.ldb);
+        /* Four maps for every fourth matrix leave the other operand four in all. */
+        CHECK(!p->phased || ((!p->uneven_a || !seen.trans_a || seen.trans_b) &&
+                             (!p->uneven_b || seen.trans_b || !seen.trans_a)),
+              "%s: both operands have maps for every fourth matrix", plan->name);
+        CHECK(!p->phased || (!seen.a_array && !seen.b_array), "%s: phases of an array", plan->name);
     } else {
         check_copies(&seen, &seen, &plan->as.fused.copies, p->partial_bytes, plan);
         CHECK(tilemm__sgemm_is_readable_a(&p->args) && tilemm__sgemm_is_readable_b(&p->args),
@@ -482,22 +487,17 @@ static int check_staged(void)
 static void check_far_apart(void)
 {
     tilemm__limits_t limits = {.invariance = TILEMM_INVARIANT, .variant = ""};
-    tilemm__sgemm_args_t args = {.m = 100,
-                                 .n = 100,
-                                 .k = 100,
-                                 .alpha = 1,
-                                 .batch_count = 1,
-                                 .lda = ((int64_t)1 << 30) + 1,
-                                 .ldb = 100,
-                                 .ldc = 100};
+    tilemm__sgemm_args_t args = {
+        .m = 100, .n = 100, .k = 100, .alpha = 1, .batch_count = 1, .ldb = 100, .ldc = 100};
     static tilemm__sgemm_cuda_plan_t plan;
-    for (int i = 0; i < GPUS; i++) {
-        limits.cuda = &gpus[i];
+    for (int i = 0; i < 3 * GPUS; i++) {
+        limits.cuda = &gpus[i % GPUS];
+        args.lda = i < GPUS ? ((int64_t)1 << 30) + 1 : ((int64_t)1 << 28) - i / GPUS % 2;
         for (int room = 0; room < 2; room++) {
             limits.workspace = room ? 1 << 20 : 0;
             const int status = tilemm__plan_sgemm_cuda(&args, &limits, &plan);
             CHECK(status == TILEMM_SUCCESS && plan.workspace <= limits.workspace,
-                  "%s, workspace of %zu: status %d", gpus[i].name, limits.workspace, status);
+                  "%s, workspace of %zu: status %d", limits.cuda->name, limits.workspace, status);
         }
     }
 }

@@ -75,9 +75,9 @@ typedef struct {
     unsigned char phased; /* the copy engine brings an unaligned variant's operands, by phases of
                              rows (layout.h); else threads copy them */
     unsigned char spread; /* one block to a multiprocessor, even if there is room for more */
-    /* Phased, and matrices do not lie multiples of 16 bytes apart. If the operand runs along k,
-     * they follow each other without a gap, and phases are those of the rows of all; else every
-     * fourth matrix has maps of its own, and the other operand runs along k. */
+    /* Whether matrices do not lie multiples of 16 bytes apart. Phased, those of an operand that
+     * runs along k follow each other without a gap, and phases are those of the rows of all; else
+     * every fourth matrix has maps of its own, and the other operand runs along k. */
     unsigned char uneven_a, uneven_b;
 } tilemm__sgemm_fused_t;
 

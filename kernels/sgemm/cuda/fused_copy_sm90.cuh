@@ -3,11 +3,12 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Where phases of rows do not suffice (fused.h): for pointers to matrices, or where these lie at
- * distances that are no multiples of 16 bytes. A warp has a phase, and copies 128 bytes of a row at
- * a time, 4 bytes a lane. Numbers beyond k are zeros. Lines beyond the matrix, whose products are
- * not stored, are its last line again where memory runs along k, else zeros: lanes that copy the
- * same number do so one after the other. */
+ * Where phases of rows do not do (fused.h): matrices are given by pointers, or follow each other
+ * backwards, or at distances that are no multiples of 16 bytes: with gaps, along k; or if neither
+ * operand runs along k. A warp has a phase, and copies 128 bytes of a row at a time, 4 bytes a
+ * lane. Numbers beyond k are zeros. Lines beyond the matrix, whose products are not stored, are its
+ * last line again where memory runs along k, else zeros: lanes that copy the same number do so one
+ * after the other. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_COPY_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_COPY_SM90_CUH
 

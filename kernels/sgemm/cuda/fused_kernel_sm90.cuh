@@ -79,7 +79,8 @@ static bool describe(CUtensorMap *map, bool tf32, const float *data, int64_t x, 
 }
 
 /* The same for each phase of the lines, from the multiple of 16 bytes before its first one on. A
- * phase that matrices of up to three lines lack is the first one, as its lines are not stored. */
+ * phase that matrices of up to three lines lack is the first one again: rows or columns of C that
+ * are not stored. (k is never so small.) */
 static bool describe_phases(CUtensorMap *maps, const float *data, int64_t x, int64_t y, int64_t ld,
                             int64_t stride, int64_t batch, int box_y, int box_x)
 {
@@ -95,7 +96,8 @@ static bool describe_phases(CUtensorMap *maps, const float *data, int64_t x, int
     return true;
 }
 
-/* The same of matrices that do not lie multiples of 16 bytes apart, by every fourth of them. */
+/* The same of matrices that do not lie multiples of 16 bytes apart: four sets of maps, of which set
+ * i has matrices i, i + 4 ... */
 static bool describe_fourths(CUtensorMap *maps, const float *data, int64_t x, int64_t y, int64_t ld,
                              int64_t stride, int64_t batch, int box_y, int box_x)
 {

@@ -4,7 +4,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * Feeder: a thread of one more warpgroup asks for steps of op(A) and op(B) ahead of their use; in
- * an UNALIGNED kernel the warpgroup copies them. Without a feeder two threads of the converter ask.
+ * an UNALIGNED kernel that is not phased the warpgroup copies them. Without a feeder two threads of
+ * the converter ask.
  *
  * Converter: one warpgroup makes the planes of op(B).
  *
@@ -373,6 +374,7 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
+    /* The planes made now are of the next item's first step, perhaps of another matrix. */
     if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
         at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, next_matrix(at, problem));
     if (S::INVARIANT && at.exchanged)

@@ -6,7 +6,7 @@
  * Layout. Steps of 32 of k lie in queues as the copy engine writes them, with its 128-byte swizzle;
  * of an UNALIGNED kernel by phases of rows (layout.h).
  * Planes of op(B) are in a ring of buffers in cores of 8 lines, planes of op(A) in registers; the
- * order of pairs in both is that of tilemm__fused_k(). */
+ * order of pairs in both is that of tilemm__fused_k(), or tilemm__phased_k(). */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_SM90_CUH
 
@@ -51,9 +51,10 @@ struct shape_t {
     /* Rows of operands begin anywhere: the copy engine brings them by phases, or a warpgroup of its
      * own copies them (fused_copy_sm90.cuh). */
     static const bool UNALIGNED = UNALIGNED_;
+    static const int PHASES = UNALIGNED ? TILEMM__SGEMM_PHASES : 1;
     /* Tensor maps of an operand: for each phase; and for matrices (fused.h, uneven). */
-    static const int MAPS_A = !UNALIGNED ? 1 : TILEMM__SGEMM_PHASES * (!A_K && B_K ? 4 : 1);
-    static const int MAPS_B = !UNALIGNED ? 1 : TILEMM__SGEMM_PHASES * (A_K && !B_K ? 4 : 1);
+    static const int MAPS_A = PHASES * (UNALIGNED && !A_K && B_K ? 4 : 1);
+    static const int MAPS_B = PHASES * (UNALIGNED && A_K && !B_K ? 4 : 1);
     static const bool INVARIANT = KIND == INVARIANT_KIND;
     static const bool HALF = KIND == HALF_KIND;
     /* In sparse items it goes on with what additions lose. The converter finds these, and leaves
@@ -130,6 +131,8 @@ struct shape_t {
                       TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
                   "what holds op(B) has room for it");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
+    static_assert(STAGE_A / PHASES % 32 == 0 && STAGE_B / PHASES % 32 == 0,
+                  "a box begins at a multiple of 128 bytes");
 
     /* Bytes of a step from the copy engine: parts of 32 lines where memory runs along these. */
     static __device__ constexpr int stage_bytes(int lines, bool k_major)
@@ -235,7 +238,7 @@ static __device__ __forceinline__ unsigned own_item(const fused_t &problem, unsi
 
 /* ---- feed ----------------------------------------------------------------------------------- */
 
-/* Steps of an operand that the copy engine brings: LINES lines by BK each. */
+/* Steps of an operand as they are brought: SIZE floats each. */
 template <int SIZE, int STAGES>
 struct queue_t {
     __align__(1024) float at[STAGES][SIZE];
@@ -362,15 +365,16 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::STAGE_A : S::STAGE_B, S::STAGES> &queu
     return true;
 }
 
-/* Where a lane's numbers of a stage by phases begin: of lines NEXT apart; if memory runs along
- * them, where each of its first four numbers along k is. */
+/* Where a lane's numbers are in a stage by phases. If memory runs along k: the index of its first
+ * number, from which the others follow. Else those of its first four along k, whose phases have
+ * shifts of their own. Its lines are NEXT apart. */
 template <bool K_MAJOR, int GROUP, int NEXT>
 struct phased_t {
     unsigned at[K_MAJOR ? 1 : TILEMM__SGEMM_PHASES];
 };
 
-/* The same of an operand; or of a stage as the copy engine swizzles it the index of the first
- * number. */
+/* The same of an operand of S; of a stage as the copy engine swizzles it, the index of the lane's
+ * first number. */
 template <typename S, bool IS_A>
 using first_t = std::conditional_t<S::UNALIGNED,
                                    phased_t<IS_A ? S::A_K : S::B_K, IS_A ? S::GROUP_A : S::GROUP_B,

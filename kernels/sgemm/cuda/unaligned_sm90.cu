@@ -1,6 +1,6 @@
 /* unaligned_sm90.cu - SGEMM in one launch on the tensor cores of compute capability 9.0, as
- * fused_sm90.cu and invariant_sm90.cu, of operands that the copy engine cannot read
- * (fused_copy_sm90.cuh).
+ * fused_sm90.cu and invariant_sm90.cu, of operands whose rows begin anywhere: the copy engine
+ * brings them by phases of rows (layout.h), or threads copy them (fused_copy_sm90.cuh).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
