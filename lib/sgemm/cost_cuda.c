@@ -372,14 +372,14 @@ int tilemm__sgemm_is_spread(int64_t blocks, int cluster, const tilemm__cuda_trai
     return (double)blocks <= traits->sm_count * resident_of_clusters(1, cluster);
 }
 
-/* The cycles of a step, which the table has as `step`: it takes `longer` if threads copy operands
- * that are not aligned. */
-static double step_of(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
-                      double step, double longer)
+/* The steps of an item, which count as `longer` if threads copy operands that are not aligned. */
+static double steps_of(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                       double longer)
 {
     const int copied =
         tilemm__sgemm_reads_unaligned(trial->variant) && !tilemm__sgemm_has_phases(args);
-    return copied ? step * longer : step;
+    return (double)tilemm__div_up(trial->k_split, tilemm__sgemm_rows[trial->variant].k) *
+           (copied ? longer : 1);
 }
 
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
@@ -395,7 +395,7 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         tilemm__min(row->m, row->n) > 32
             ? 0
             : bytes_moved(args) / (narrow_bytes * (double)tilemm__min(items, traits->sm_count));
-    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    const double steps = steps_of(trial, args, copied_step);
     /* Where the copy engine could store C but for its alignment, or beta. */
     const double store = !row->facet || tilemm__sgemm_is_stored_in_bulk(args) ? 0
                          : tilemm__sgemm_reads_unaligned(trial->variant)
@@ -406,10 +406,9 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         (int64_t)(traits->sm_count * resident_of_clusters(row->blocks, cluster)), cluster);
     double cycles = family->launch + cost->start;
     if (items <= room && tilemm__sgemm_is_spread(items, cluster, traits))
-        cycles += cost->item_alone + steps * step_of(trial, args, cost->step_alone, copied_step);
+        cycles += cost->item_alone + steps * cost->step_alone;
     else
-        cycles += (double)tilemm__div_up(items, room) *
-                  (cost->item + store + steps * step_of(trial, args, cost->step, copied_step)) *
+        cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
                   (trial->cluster && items > room ? fused_cluster_waves : 1);
     return overlapped(cycles, all > alone ? all : alone, fused_both) +
            fused_alone[tilemm__sgemm_reads_unaligned(trial->variant)] * stored_alone(args, traits) +
@@ -424,15 +423,13 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
     const int64_t items = items_of(trial, args);
-    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    const double steps = steps_of(trial, args, tf32_copied_step);
     const int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch - tf32_sooner + cost->start;
     if (items <= traits->sm_count)
-        cycles +=
-            cost->item_alone + steps * step_of(trial, args, cost->step_alone, tf32_copied_step);
+        cycles += cost->item_alone + steps * cost->step_alone;
     else
-        cycles += (double)tilemm__div_up(items, room) *
-                  (cost->item + steps * step_of(trial, args, cost->step, tf32_copied_step));
+        cycles += (double)tilemm__div_up(items, room) * (cost->item + steps * cost->step);
     const double lacks_m = 1 - (double)args->m / (double)tilemm__round_up(args->m, row->m);
     const double lacks_n = 1 - (double)args->n / (double)tilemm__round_up(args->n, row->n);
     const double lacks =

@@ -351,15 +351,10 @@ static void rare_kernels(rng_t *rng)
                     : modes[is_fitted || is_skinny || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
             const int alone = aligned || has_tiles || may_be_cluster || is_narrow;
-            run(ctx, &g, math,
-                is_uneven ? rng_range(rng, 5, 9)
-                : alone   ? 1
-                          : rng_range(rng, 1, 4),
-                !is_uneven && i % 5 == 4,
-                is_uneven ? PACKED
-                : aligned ? 0
-                          : ANYWHERE,
-                rng);
+            const int64_t least = is_uneven ? 5 : 1, most = is_uneven ? 9 : 4;
+            const int skip = is_uneven ? PACKED : aligned ? 0 : ANYWHERE;
+            run(ctx, &g, math, alone ? 1 : rng_range(rng, least, most), !is_uneven && i % 5 == 4,
+                skip, rng);
             taken += !strncmp(tilemm_last_kernel(ctx), rare[v], strlen(rare[v]));
             clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;
         }

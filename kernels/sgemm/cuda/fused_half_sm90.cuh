@@ -316,7 +316,7 @@ multiply_half_items(const fused_t &problem, const maps_t<S> &maps, shared_t<S> &
     at.item = blockIdx.x;
     at.buffer = at.parity = at.count = 0;
     at.exchanged = problem.args.exchanged;
-    at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, 0);
+    at.first = first_of_a<S>(problem, 0);
     begin_item(at, problem);
     begin_half_part(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);

@@ -86,7 +86,7 @@ static __device__ __forceinline__ void feed_items(const fused_t &problem, const 
         of_a.k = (int)((problem.args.k + BK - 1) / BK * BK);
         ask_for<S, true>(of_a, shared.a, problem, maps);
     }
-    if (S::UNALIGNED && !problem.phased)
+    if (is_copied<S>(problem))
         copy_async_wait_all();
 }
 
@@ -94,7 +94,7 @@ template <typename S>
 static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t<S> &maps,
                                             shared_t<S> &shared)
 {
-    if ((S::UNALIGNED && !problem.phased) || threadIdx.x % WARPGROUP == 0)
+    if (is_copied<S>(problem) || threadIdx.x % WARPGROUP == 0)
         feed_items(problem, maps, shared);
 }
 
@@ -348,12 +348,12 @@ static __device__ __forceinline__ void multiply_and_make(multiplier_t<S> &at, sh
     convert_rows<S>(x, 1, a, window);
 }
 
-/* The matrix of the next item, or any if there is none. */
+/* The item after this one: problem.count or more if there is none. */
 template <typename S>
-static __device__ __forceinline__ unsigned next_matrix(const multiplier_t<S> &at,
-                                                       const fused_t &problem)
+static __device__ __forceinline__ unsigned item_after(const multiplier_t<S> &at,
+                                                      const fused_t &problem)
 {
-    return locate<S>(problem, own_item<S>(problem, at.item + next_items<S>())).matrix;
+    return own_item<S>(problem, at.item + next_items<S>());
 }
 
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
@@ -374,9 +374,10 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    /* The planes made now are of the next item's first step, perhaps of another matrix. */
+    /* The planes made now are of the next item's first step, perhaps of another matrix. (If there
+     * is no next item they are not used.) */
     if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
-        at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, next_matrix(at, problem));
+        at.first = first_of_a<S>(problem, locate<S>(problem, item_after(at, problem)).matrix);
     if (S::INVARIANT && at.exchanged)
         multiply_and_make<S, true>(at, shared, a, window, KEEPS);
     else
@@ -445,7 +446,7 @@ static __device__ __forceinline__ void store_item(multiplier_t<S> &at, shared_t<
 template <typename S>
 static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, const fused_t &problem)
 {
-    at.item = own_item<S>(problem, at.item + next_items<S>());
+    at.item = item_after(at, problem);
     if (at.item >= problem.count)
         return false;
     begin_item(at, problem);
@@ -492,7 +493,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     at.may_overflow = S::ROUTED && tilemm__sgemm_huge(problem.routes) != TILEMM__SGEMM_NEITHER;
     at.exchanged = problem.args.exchanged;
     begin_item(at, problem);
-    at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, at.place.matrix);
+    at.first = first_of_a<S>(problem, at.place.matrix);
     mbarrier_wait(&shared.a.full[0], 0);
     convert_a<S>(shared.a.at[0], at.first, 0, a, window);
     convert_a<S>(shared.a.at[0], at.first, 1, a, window);
@@ -527,7 +528,7 @@ template <typename S>
 static __device__ __forceinline__ void begin_barriers(const fused_t &problem, const maps_t<S> &maps,
                                                       shared_t<S> &shared)
 {
-    const bool is_copied = S::UNALIGNED && !problem.phased;
+    const bool copied = is_copied<S>(problem);
     if (threadIdx.x == 0) {
         shared.has_left = 0;
         for (int i = 0; i < S::BUFFERS; i++) {
@@ -535,15 +536,15 @@ static __device__ __forceinline__ void begin_barriers(const fused_t &problem, co
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
         }
         for (int i = 0; i < S::STAGES; i++) {
-            mbarrier_init(&shared.a.full[i], is_copied ? WARPGROUP : 1);
+            mbarrier_init(&shared.a.full[i], copied ? WARPGROUP : 1);
             mbarrier_init(&shared.a.empty[i],
                           S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>(problem) +
                               S::KEEPS);
-            mbarrier_init(&shared.b.full[i], is_copied ? WARPGROUP : 1);
+            mbarrier_init(&shared.b.full[i], copied ? WARPGROUP : 1);
             mbarrier_init(&shared.b.empty[i], S::CONVERTING * leaving_lanes<S>(problem));
         }
         mbarrier_fence_init();
-        for (int i = 0; i < (S::UNALIGNED ? TILEMM__SGEMM_PHASES : 1) && !is_copied; i++) {
+        for (int i = 0; i < S::PHASES && !copied; i++) {
             tensor_prefetch(&maps.a[i]);
             tensor_prefetch(&maps.b[i]);
         }

@@ -245,13 +245,20 @@ struct queue_t {
     uint64_t full[STAGES], empty[STAGES];
 };
 
+/* Whether threads copy the operands, which the copy engine cannot bring. */
+template <typename S>
+static __device__ __forceinline__ bool is_copied(const fused_t &problem)
+{
+    return S::UNALIGNED && !problem.phased;
+}
+
 /* Lanes of a warp that say that it has left a stage: lane 0 after a __syncwarp(), of which the
  * compiler makes nothing where lanes are together. racecheck then takes the other lanes' reads and
  * copies by threads, which it sees, for a race: so all lanes say it there. */
 template <typename S>
 static __device__ __forceinline__ unsigned leaving_lanes(const fused_t &problem)
 {
-    return S::UNALIGNED && !problem.phased ? 32 : 1;
+    return is_copied<S>(problem) ? 32 : 1;
 }
 
 /* Leave a stage, which all lanes have read, if the warp is to. */
@@ -413,6 +420,14 @@ static __device__ __forceinline__ first_t<S, IS_A> first_of(const fused_t &probl
     } else {
         return tilemm__fused_staged(line, tilemm__fused_k(lane % 4, 0), K_MAJOR);
     }
+}
+
+/* The same of op(A), of a multiplier's warp. */
+template <typename S>
+static __device__ __forceinline__ first_t<S, true> first_of_a(const fused_t &problem,
+                                                              unsigned matrix)
+{
+    return first_of<S, true>(problem, threadIdx.x / 32 * 16, matrix);
 }
 
 /* Read half of a lane's octets of LINES lines of a stage. */

@@ -161,14 +161,14 @@ static __device__ __forceinline__ void multiply(const fused_t &problem, const ma
     if constexpr (S::DIRECT)
         at.first = tilemm__fused_staged(row_of<S>(0), threadIdx.x % 4, false);
     else
-        at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, 0);
+        at.first = first_of_a<S>(problem, 0);
     if (S::DIRECT && at.item >= problem.count)
         return;
     begin_item(at, problem);
 #pragma unroll 1
     do {
         if constexpr (S::UNALIGNED)
-            at.first = first_of<S, true>(problem, threadIdx.x / 32 * 16, at.place.matrix);
+            at.first = first_of_a<S>(problem, at.place.matrix);
         wgmma_pin(at.total);
 #pragma unroll 1
         for (;;) {
