@@ -118,6 +118,7 @@ static float element(data_t family, int of_b, uint64_t bits, int64_t line, int64
     case DATA_WIDE_LINES: return ldexpf(x, (int)(line * 5 % 81) - 40);
     case DATA_OUTLIERS_100: return more % 100 ? x : x * 0x1p20f;
     case DATA_OUTLIERS_1000: return more % 1000 ? x : x * 0x1p20f;
+    case DATA_OUTLIERS_HUGE: return more % 4000 ? x : x * 0x1p60f;
     case DATA_HUGE_IN_LINE: return p == (line * 7 + 3) % k ? x * 0x1p40f : x;
     case DATA_HUGE_LINES: return line % RARE ? x : x * 0x1p40f;
     case DATA_LOGNORMAL: return (more & 1 ? 1.0f : -1.0f) * expf(4 * x);

@@ -16,6 +16,7 @@
     X(DATA_WIDE_LINES, "wide-lines", "rows of mixed scale")                                        \
     X(DATA_OUTLIERS_100, "outliers-100", "1 of 100 times 2^20")                                    \
     X(DATA_OUTLIERS_1000, "outliers-1000", "1 of 1000 times 2^20")                                 \
+    X(DATA_OUTLIERS_HUGE, "outliers-huge", "1 of 4000 times 2^60")                                 \
     X(DATA_HUGE_IN_LINE, "huge-in-line", "one huge per row")                                       \
     X(DATA_HUGE_LINES, "huge-lines", "a few huge rows")                                            \
     X(DATA_LOGNORMAL, "lognormal", "exp(4 normal)")                                                \

@@ -87,9 +87,10 @@ static const double fused_cluster_waves = 1.17;
 /* Cycles by which kernels that compute C' take longer to add up, for each block of a cluster of
  * three or more. */
 static const double fused_transposed_sum = 500;
-/* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet; how much
- * longer it takes for the part of a tile's lines of an operand that C lacks. */
-static const double tf32_sooner = 240, tf32_meeting = 29400, tf32_lacking = 0.17;
+/* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet: where all run
+ * at once, and where not; how much longer it takes for the part of a tile's lines of an operand
+ * that C lacks. */
+static const double tf32_sooner = 240, tf32_meeting[2] = {1200, 29400}, tf32_lacking = 0.17;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
  * preferred all the same, since their sums are more exact than those of the other kernels. */
 static const double planes_across = 1.45, planes_most_across = 8192;
@@ -425,6 +426,8 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const int64_t items = items_of(trial, args);
     const double steps = steps_of(trial, args, tf32_copied_step);
     const int64_t room = (int64_t)traits->sm_count * row->blocks;
+    const int at_once =
+        (double)items <= traits->sm_count * resident_of_clusters(row->blocks, (int)trial->splits);
     double cycles = family->launch - tf32_sooner + cost->start;
     if (items <= traits->sm_count)
         cycles += cost->item_alone + steps * cost->step_alone;
@@ -443,7 +446,7 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
            (is_stored_wide(args)
                 ? 0
                 : tf32_alone * tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
-           fused_extras(trial, args, traits, tf32_meeting);
+           fused_extras(trial, args, traits, tf32_meeting[!at_once]);
 }
 
 /* A cost of 3 was measured for each piece that a tail's cluster has beside its own steps. */

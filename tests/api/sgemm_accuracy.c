@@ -105,6 +105,7 @@ static int few_dominate(data_t family)
     case DATA_SOFTMAX:
     case DATA_OUTLIERS_100:
     case DATA_OUTLIERS_1000:
+    case DATA_OUTLIERS_HUGE:
     case DATA_HUGE_IN_LINE:
     case DATA_HUGE_LINES:
     case DATA_LOGNORMAL:

@@ -202,19 +202,25 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], unsi
         unpack(x + 4 * q, shared_read(from + (k * WIDTH + q * (WIDTH / QUADS)) * 4));
 }
 
-/* sum += a b, up one column and down the next. Of the orders tried (by rows, by columns, by squares
- * of 2 x 2) this one has the fewest register bank conflicts in the machine code, by a model of two
- * banks; not measured. */
+/* sum += a b, by squares of 2 x 2, up two columns of these and down the next two. A multiply-add
+ * takes two cycles where two of the registers that it reads are in one bank, unless the one before
+ * read one of them too. So speed depends on where the compiler places the sums, and that on the
+ * order. By columns it places them worse where copies transpose neither operand: 6 %. */
 template <int M, int N>
 static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float (&a)[M],
                                                 const float (&b)[N])
 {
+    const int SIDE = 2;
 #pragma unroll
-    for (int j = 0; j < N; j++)
+    for (int n = 0; n < N; n += SIDE)
 #pragma unroll
-        for (int along = 0; along < M; along++) {
-            const int i = j % 2 ? M - 1 - along : along;
-            sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+        for (int along = 0; along < M; along += SIDE) {
+            const int m = n / SIDE % 2 ? M - SIDE - along : along;
+#pragma unroll
+            for (int at = 0; at < SIDE * SIDE; at++) {
+                const int j = n + at / SIDE, i = m + (at / SIDE ? SIDE - 1 - at % SIDE : at % SIDE);
+                sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+            }
         }
 }
 
@@ -232,8 +238,11 @@ struct shape {
     static const int GROUP_K = BK / GROUPS; /* of a k-step */
     static const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     static const int WARPS_N = BN / QN / 4 / LANES_N;
-    /* Parts of a k-step's copies, as measured. The compiler puts empty reads before each part. */
-    static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
+    /* Parts of a k-step's copies, as measured. The compiler puts an empty read before each part. */
+    static const unsigned PARTS = GROUP_WARPS >= 4 ? 8
+                                  : QM * QN == 4 && GROUPS == 1 && !(TRANSPOSED_A && TRANSPOSED_B)
+                                      ? 2
+                                      : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const unsigned CHAIN = CHAIN_;
     static const unsigned RING_BYTES = STAGES * STAGE_BYTES;

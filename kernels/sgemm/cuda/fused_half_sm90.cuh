@@ -159,7 +159,8 @@ multiply_half_step(half_multiplier_t<S> &at, shared_t<S> &shared, const fused_t 
     wgmma_pin(at.part);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, false, at.exchanged);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true, at.exchanged);
-    leave_stage<S>(problem, &shared.a.empty[stage]);
+    leave_stage<S>(problem, &shared.a.empty[stage],
+                   have_come(problem, x[1][0]) && have_come(problem, x[1][1]));
     convert_rows<S>(x[1], 1, next, at.lines);
     pin(next, 1);
     wgmma_wait<0>();
@@ -323,7 +324,7 @@ multiply_half_items(const fused_t &problem, const maps_t<S> &maps, shared_t<S> &
     begin_lines<ROWS, S::A_K>(shared.a.at[0], at.first, at.lines);
     convert_a<S>(shared.a.at[0], at.first, 0, a, at.lines);
     convert_a<S>(shared.a.at[0], at.first, 1, a, at.lines);
-    leave_stage<S>(problem, &shared.a.empty[0]);
+    leave_stage<S>(problem, &shared.a.empty[0], have_come(problem, a[0]));
     at.count = 1;
 #pragma unroll 1
     do

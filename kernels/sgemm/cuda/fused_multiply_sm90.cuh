@@ -50,7 +50,7 @@ template <typename S>
 static __device__ __forceinline__ unsigned first_window(const fused_t &problem,
                                                         tilemm__sgemm_of_t of)
 {
-    return S::ROUTED && tilemm__sgemm_huge(problem.routes) == of ? HUGE_ONES : 0;
+    return S::ROUTED && (tilemm__sgemm_huge(problem.routes) & of) ? HUGE_ONES : 0;
 }
 
 /* ---- feeder ---------------------------------------------------------------------------------- */
@@ -202,7 +202,7 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
     at.are_watched = !S::INVARIANT &&
                      named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                   window.beyond || window.fits ||
-                                                      (!S::ROUTED && window.large == HUGE_ONES));
+                                                      (!S::ROUTED && (window.large & HUGE_ONES)));
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
@@ -250,7 +250,8 @@ static __device__ __forceinline__ unsigned scales_of_b(unsigned windows)
 
 /* Of a step some of whose planes are watched, or whose windows are new: make planes of op(A) again
  * where another window fits; multiply the step by parts if numbers are beyond the windows, or the
- * planes lose bits that count; and leave the stages of operands that are watched. */
+ * planes lose bits that count, and as one part if products may overflow; and leave the stages of
+ * operands that are watched. */
 template <typename S>
 static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared_t<S> &shared,
                                                      fragments_t<S> &a, const fused_t &problem,
@@ -258,7 +259,7 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
 {
     const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched<S>(windows);
     const bool watched_a = __any_sync(~0u, at.are_watched);
-    bool beyond_a = false, beyond_b = false;
+    bool beyond_a = false, beyond_b = false, may_overflow = false;
     if (at.fits) {
         window_t again = {at.large};
         convert_a<S>(shared.a.at[stage], at.first, 0, a, again);
@@ -266,17 +267,22 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
     }
     if (watched_a) {
         beyond_a = some_of_warpgroup(at.beyond);
-        if (!S::ROUTED && some_of_warpgroup(at.large == HUGE_ONES) &&
-            some_of_warpgroup(has_uneven_b(at, shared, problem, windows)))
-            beyond_a = true;
+        if (!S::ROUTED && some_of_warpgroup(at.large & HUGE_ONES) &&
+            some_of_warpgroup(has_uneven_b(at, shared, problem, windows))) {
+            may_overflow = true;
+            beyond_a |= some_of_warpgroup(at.large & LOSSY);
+        }
     }
-    if (of_b)
-        beyond_b =
+    if (of_b) {
+        const bool uneven =
             __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
                                 ALL_MULTIPLIERS, (windows & EVERY_BYTE * BEYOND) ||
                                                      (!S::ROUTED && has_uneven_a(at, problem, a))));
+        may_overflow |= uneven;
+        beyond_b = uneven && (windows & EVERY_BYTE * (BEYOND | LOSSY));
+    }
     add_part(at, false);
-    if (beyond_a || beyond_b) {
+    if (beyond_a || beyond_b || may_overflow) {
         multiply_parts(at, shared, a, problem, {beyond_a, scales_of_a(at)},
                        {beyond_b, scales_of_b(windows)});
 #pragma unroll

@@ -258,17 +258,27 @@ static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i
 
 /* total += part. If `keeps`, part becomes what the addition lost: of a sum that overflowed, 0; in a
  * KEEPS kernel 0 too from 2^120 on, beside totals of steps with huge numbers: the products of steps
- * with others may overflow with it. */
+ * with others may overflow with it. Where products of huge numbers may overflow, a total that has
+ * overflowed stays as it is: the smaller products may have overflowed too, the other way. */
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
     const float MOST_LOST = __uint_as_float(bits_of(120));
-    if (keeps && (S::KEEPS || (S::ROUTED && __any_sync(~0u, at.may_overflow)))) {
+    if (S::ROUTED && __any_sync(~0u, at.may_overflow)) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++) {
             const float sum = sum_of(at, i), lost = lost_by(at, i, sum);
-            const bool fits = S::KEEPS ? fabsf(lost) < MOST_LOST : fabsf(sum) <= FLT_MAX;
-            at.part[i] = fits ? lost : 0.0f;
+            const bool was_finite = fabsf(at.total[i]) <= FLT_MAX;
+            at.part[i] = keeps && fabsf(sum) <= FLT_MAX ? lost : 0.0f;
+            at.total[i] = was_finite ? sum : at.total[i];
+        }
+        return;
+    }
+    if (keeps && S::KEEPS) {
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++) {
+            const float sum = sum_of(at, i), lost = lost_by(at, i, sum);
+            at.part[i] = fabsf(lost) < MOST_LOST ? lost : 0.0f;
             at.total[i] = sum;
         }
         return;

@@ -77,15 +77,14 @@ struct shape_t {
     /* A warpgroup of its own copies operands, or asks the copy engine for them; where multipliers
      * need the registers, or not FED, as what follows FP16 planes in the same block, the converter
      * asks: in TF32 a warp of its own, and CONVERTING of its warps make planes. */
-    static const bool HAS_FEEDER =
-        UNALIGNED || (TF32 ? !DIRECT && BN <= 128 : FED && !HALF && !ROUTED);
+    static const bool HAS_FEEDER = UNALIGNED || (TF32 ? !DIRECT && BN <= 128 : FED && !HALF);
     static const int CONVERTING = 4 * CONVERTERS - (TF32 && !HAS_FEEDER);
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1;            /* on a multiprocessor */
     static const int LASTING = (MULTIPLIERS + CONVERTERS) * WARPGROUP; /* threads, to the end */
     static const int THREADS = LASTING + HAS_FEEDER * WARPGROUP;
     /* Of a thread of each role, in eights. Multipliers share what the others leave of those that
      * the launch gives to all, as they would wait for more without end; up to what they need. */
-    static const int REGISTERS_FEEDER = MULTIPLIERS == 3 ? 24 : 40;
+    static const int REGISTERS_FEEDER = MULTIPLIERS == 3 || ROUTED ? 24 : 40;
     static const int REGISTERS_CONVERTER = CONVERTERS == 2              ? 56
                                            : NARROW                     ? (HAS_FEEDER ? 56 : 64)
                                            : BLOCKS == 2 && !HAS_FEEDER ? 88
@@ -269,6 +268,28 @@ static __device__ __forceinline__ void leave_stage(const fused_t &problem, uint6
     __syncwarp();
     if (threadIdx.x % 32 < leaving_lanes<S>(problem) && leaves)
         mbarrier_arrive(empty);
+}
+
+static __device__ __forceinline__ unsigned word_of(float x)
+{
+    return __float_as_uint(x);
+}
+
+static __device__ __forceinline__ unsigned word_of(unsigned x)
+{
+    return x;
+}
+
+/* Whether numbers have come that were read from a stage, or from which these were made: they have,
+ * but only who waits for them can tell. An arrival does not wait for reads under way. */
+template <typename T, int COUNT>
+static __device__ __forceinline__ bool have_come(const fused_t &problem, const T (&x)[COUNT])
+{
+    unsigned bits = problem.count; /* never 0, which the compiler does not know */
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        bits |= word_of(x[i]);
+    return bits != 0;
 }
 
 /* Which step one thread asks for next. */
@@ -518,17 +539,19 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
  * of a step overflows while they are below 2^61. Where a step has numbers from 2^45 on, the warp
  * takes another window, and makes the step's planes again:
  * LARGE, of the numbers as they are, with all bits from 2^-110 on, below 2^61;
- * HUGE_ONES, of 2^-16 times the numbers, below 2^124. What planes lose of those below 2^-94, at
- * most 2^-118, is nothing beside a line's largest number in this step, which is 2^-10 or more, if
- * the other operand's numbers of the step are even, all in 2^-47 .. 2^11: the multipliers see to
- * that. Of each step the warp says which window its planes have, and whether it met numbers beyond
- * all of them (fused_parts_sm90.cuh). A ROUTED kernel makes HUGE_ONES of one operand in all steps,
- * or in none: route.h says which. */
+ * HUGE_ONES, of 2^-16 times the numbers, below 2^124. Products may overflow, unless the other
+ * operand's numbers of the step are even, all in 2^-47 .. 2^11: the multipliers see to that. LOSSY,
+ * if there are numbers below 2^-94, of which planes lose at most 2^-118: that is nothing beside a
+ * line's largest number in this step, which is 2^-10 or more, but for numbers that are not even.
+ * Of each step the warp says which window its planes have, and whether it met numbers beyond all of
+ * them (fused_parts_sm90.cuh). A ROUTED kernel makes HUGE_ONES of an operand in all steps, or in
+ * none: route.h says of which. */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
     HUGE_ONES = 4,
-    SPARSE = 8,    /* the item is sparse */
+    SPARSE = 8, /* the item is sparse */
+    LOSSY = 16,
     FEW_STEPS = 5, /* up to which nobody looks whether an item is sparse */
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
@@ -540,7 +563,7 @@ enum {
 
 /* A warp's window, and what it met of a step. */
 typedef struct {
-    unsigned large; /* LARGE, HUGE_ONES or 0 */
+    unsigned large; /* LARGE, HUGE_ONES, HUGE_ONES | LOSSY or 0 */
     unsigned most;  /* a thread's largest |h|, in either half of a word; the signs are any */
     bool beyond;    /* the warp met numbers beyond all windows */
     bool fits;      /* beyond that of the planes, but `large` is by now one that has them */
@@ -550,7 +573,7 @@ typedef struct {
  * several windows in the bytes of a word, `ones` is EVERY_BYTE. */
 static __device__ __forceinline__ unsigned window_log2(unsigned large, unsigned ones = 1)
 {
-    return ones * WINDOW_LOG2 - large * (WINDOW_LOG2 / LARGE);
+    return ones * WINDOW_LOG2 - (large & ones * (LARGE | HUGE_ONES)) * (WINDOW_LOG2 / LARGE);
 }
 
 /* A number as planes are made of it. */
@@ -656,13 +679,15 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
 
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
     const bool huge = may_be_huge && most < TILEMM__SGEMM_BF16_MOST_HUGE && !__any_sync(~0u, loses);
-    const unsigned now = window.large;
+    const unsigned now = window.large & (LARGE | HUGE_ONES);
+    const unsigned fitting = usual   ? 0
+                             : large ? LARGE
+                             : huge  ? HUGE_ONES | (least < bits_of(-94) - 1 ? LOSSY : 0)
+                                     : now;
 
-    if (now == LARGE ? large : now == HUGE_ONES ? huge && !usual && !large : usual)
-        return;
-    window.fits = usual || large || huge;
-    window.beyond = !window.fits;
-    window.large = usual ? 0 : large ? LARGE : huge ? HUGE_ONES : now;
+    window.beyond = !usual && !large && !huge;
+    window.fits = !window.beyond && (fitting & ~LOSSY) != now && !(now == LARGE && large);
+    window.large = window.fits || now == HUGE_ONES ? fitting : now;
 }
 
 /* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window

@@ -99,6 +99,7 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
     const unsigned has = (flags & TILEMM__SGEMM_NOTE_HUGE ? TILEMM__SGEMM_HAS_HUGE : 0) |
                          (flags & TILEMM__SGEMM_NOTE_BEYOND ? TILEMM__SGEMM_HAS_BEYOND : 0) |
                          (flags & TILEMM__SGEMM_NOTE_UNEVEN ? TILEMM__SGEMM_HAS_UNEVEN : 0) |
+                         (flags & TILEMM__SGEMM_NOTE_LITTLE ? TILEMM__SGEMM_HAS_LITTLE : 0) |
                          (__any_sync(~0u, is_small) ? TILEMM__SGEMM_HAS_SMALL : 0);
     if (__any_sync(~0u, exact != 0)) {
         unsigned votes[CASES];

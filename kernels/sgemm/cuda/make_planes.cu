@@ -57,12 +57,12 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
                : make_float2(0.0f, 0.0f);
 }
 
-/* Note what a line's block holds, by its largest element and counted(): how many elements are near
- * the largest; too small for the planes, or zero; zero, with those that fill the block up. Lines
- * past the last are zeros. */
+/* Note what a line's block holds, by its largest element, whether it has little ones, and
+ * counted(): how many elements are near the largest; too small for the planes, or zero; zero, with
+ * those that fill the block up. Lines past the last are zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
-                                             unsigned counts)
+                                             bool little, unsigned counts)
 {
     const int near = (int)(counts & COUNT_MASK), tiny = (int)(counts >> COUNT_BITS & COUNT_MASK),
               zeros = (int)(counts >> 2 * COUNT_BITS);
@@ -87,7 +87,15 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
         word |= TILEMM__SGEMM_NOTE_BEYOND;
     if (largest < LEAST || largest >= MOST || tiny > BLOCK_K - valid)
         word |= TILEMM__SGEMM_NOTE_UNEVEN;
+    if (little)
+        word |= TILEMM__SGEMM_NOTE_LITTLE;
     op.to.notes[(matrix * blocks + block) * op.to.notes_pitch + line] = word;
+}
+
+/* Whether a magnitude's bits are of a number below 2^-94 that is not 0. */
+[[maybe_unused]] static __device__ __forceinline__ bool is_little(unsigned magnitude)
+{
+    return magnitude - 1 < ((127u - 94) << 23) - 1;
 }
 
 [[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)
@@ -152,6 +160,13 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
             const int64_t k = k0 + i * 32;
             load<VEC>(&x[l][i], from + (line + l) * op.ld + k, line + l < op.mn ? op.k - k : 0);
         }
+    bool little = false;
+#pragma unroll
+    for (int l = 0; l < LINES; l++)
+#pragma unroll
+        for (int i = 0; i < OF_LINE; i++)
+            little |= is_little(__float_as_uint(x[l][i]) & 0x7fffffffu);
+    little = __any_sync(~0u, little);
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
         unsigned largest = 0;
@@ -170,7 +185,7 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         }
         count = __reduce_add_sync(~0u, count);
         if (lane == 0)
-            note(op, matrix, line + l, block, blocks, largest, count);
+            note(op, matrix, line + l, block, blocks, largest, little, count);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
@@ -198,6 +213,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     const int64_t line = line0 + mine, k0 = block * BLOCK_K;
     float x[ROWS][VEC]; /* rows of pairs of k, which are DOWN pairs apart */
     unsigned largest[VEC], count[VEC];
+    bool little = false;
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
@@ -208,15 +224,18 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     for (int v = 0; v < VEC; v++) {
         largest[v] = 0;
 #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            largest[v] = max(largest[v], __float_as_uint(x[i][v]) & 0x7fffffffu);
+        for (int i = 0; i < ROWS; i++) {
+            const unsigned magnitude = __float_as_uint(x[i][v]) & 0x7fffffffu;
+            largest[v] = max(largest[v], magnitude);
+            little |= is_little(magnitude);
+        }
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
             largest[v] = max(largest[v], __shfl_xor_sync(~0u, largest[v], apart));
         if (lane < ACROSS)
             shared.found[warp][mine + v] = largest[v];
     }
-    __syncthreads();
+    little = __syncthreads_or(little);
 #pragma unroll
     for (int v = 0; v < VEC; v++)
 #pragma unroll
@@ -272,7 +291,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
-            note(op, matrix, line + v, block, blocks, largest[v], sum);
+            note(op, matrix, line + v, block, blocks, largest[v], little, sum);
         }
     }
 }

@@ -45,7 +45,8 @@ enum {
     TILEMM__SGEMM_NOTE_SPECIAL = 1 << 22, /* Inf, NaN; or sparse and lossy */
     TILEMM__SGEMM_NOTE_HUGE = 1 << 23,    /* numbers from 2^50 on */
     TILEMM__SGEMM_NOTE_BEYOND = 1 << 24,  /* numbers from 2^124 on, Inf, NaN */
-    TILEMM__SGEMM_NOTE_UNEVEN = 1 << 25   /* numbers beyond 2^-34 .. 2^11, or 0 */
+    TILEMM__SGEMM_NOTE_UNEVEN = 1 << 25,  /* numbers beyond 2^-34 .. 2^11, or 0 */
+    TILEMM__SGEMM_NOTE_LITTLE = 1 << 26 /* it or lines beside it have numbers below 2^-94, but 0 */
 };
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up

@@ -6,8 +6,9 @@
  *
  * First hard tiles from three BF16 planes, as fused_sm90.cu has them; the accumulated sum is
  * compensated, since in such data few products decide a sum. Then the multipliers go on, and the
- * converter's threads end: hard tiles by FP32 multiply-adds (ffma_sm80.cuh), and exact lines
- * (exact_lines.cuh). A barrier of the block is then one of the threads that are left.
+ * threads of the feeder and of the converter end: hard tiles by FP32 multiply-adds
+ * (ffma_sm80.cuh), and exact lines (exact_lines.cuh). A barrier of the block is then one of the
+ * threads that are left.
  *
  * Assumes compute capability 9.0 (sm_90a), and blocks that are all resident. */
 #include "exact_lines.cuh"
@@ -41,6 +42,12 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
 
     if (bf16)
         prepare(problem.bf16, maps, shared);
+    if (threadIdx.x >= S::LASTING) {
+        registers_shrink<S::REGISTERS_FEEDER>();
+        if (bf16)
+            feed<S>(problem.bf16, maps, shared);
+        return;
+    }
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         if (bf16)

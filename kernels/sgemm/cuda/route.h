@@ -6,10 +6,11 @@
  * computed from FP16 planes. Their elements go to three BF16 planes, or, where these cannot carry
  * them either, to FP32 multiply-adds on whole tiles.
  *
- * BF16 planes are made of 2^16 x, and carry numbers below 2^50. Where one operand has larger ones,
- * and the other is even (all numbers of its tile are in 2^-34 .. 2^11), planes of the one are made
- * of 2^-16 x: they carry numbers below 2^124, and what they lose of numbers below 2^-94, 2^-118 at
- * most, is nothing beside a line's largest number, whose products all count.
+ * BF16 planes are made of 2^16 x, and carry numbers below 2^50. Where an operand has larger ones,
+ * its planes are made of 2^-16 x: they carry numbers below 2^124, and lose bits, 2^-118 at most, of
+ * numbers below 2^-94. If there are such numbers, what is lost is nothing beside a line's largest
+ * number, whose products all count, where the other operand is even: all numbers of its tile are in
+ * 2^-34 .. 2^11.
  *
  * Nothing of this is known to the host, which launches all of these kernels: each does its part.
  *
@@ -41,7 +42,8 @@ enum {
     TILEMM__SGEMM_HAS_HUGE = 1,   /* numbers from 2^50 on */
     TILEMM__SGEMM_HAS_BEYOND = 2, /* numbers from 2^124 on, Inf, NaN */
     TILEMM__SGEMM_HAS_SMALL = 4,  /* all of a line below 2^-10 */
-    TILEMM__SGEMM_HAS_UNEVEN = 8  /* numbers beyond 2^-34 .. 2^11, or 0 */
+    TILEMM__SGEMM_HAS_UNEVEN = 8, /* numbers beyond 2^-34 .. 2^11, or 0 */
+    TILEMM__SGEMM_HAS_LITTLE = 16 /* numbers below 2^-94, but 0 */
 };
 
 /* A group of lines, zeros before it is judged. */
@@ -111,14 +113,26 @@ static __device__ __forceinline__ bool tilemm__sgemm_is_plain(const tilemm__sgem
     return !(routes.density[0].exact | routes.density[1].exact);
 }
 
-/* The operand of which BF16 planes are made of 2^-16 x. */
-typedef enum { TILEMM__SGEMM_NEITHER, TILEMM__SGEMM_OF_A, TILEMM__SGEMM_OF_B } tilemm__sgemm_of_t;
+/* The operands of which BF16 planes are made of 2^-16 x. */
+typedef enum {
+    TILEMM__SGEMM_NEITHER = 0,
+    TILEMM__SGEMM_OF_A = 1,
+    TILEMM__SGEMM_OF_B = 2,
+    TILEMM__SGEMM_OF_BOTH = 3
+} tilemm__sgemm_of_t;
 
 static __device__ __forceinline__ tilemm__sgemm_of_t
 tilemm__sgemm_huge(const tilemm__sgemm_routes_t &routes)
 {
-    const bool a = routes.density[0].huge, b = routes.density[1].huge;
-    return a == b ? TILEMM__SGEMM_NEITHER : a ? TILEMM__SGEMM_OF_A : TILEMM__SGEMM_OF_B;
+    return (tilemm__sgemm_of_t)((routes.density[0].huge ? TILEMM__SGEMM_OF_A : 0) |
+                                (routes.density[1].huge ? TILEMM__SGEMM_OF_B : 0));
+}
+
+/* Whether BF16 planes of 2^-16 times an operand's numbers lose bits that count. */
+static __device__ __forceinline__ bool tilemm__sgemm_loses(unsigned has, unsigned other_has)
+{
+    return (has & TILEMM__SGEMM_HAS_LITTLE) &&
+           ((has & TILEMM__SGEMM_HAS_SMALL) || (other_has & TILEMM__SGEMM_HAS_UNEVEN));
 }
 
 /* The route of the tile whose first element is (m, n). */
@@ -134,12 +148,9 @@ tilemm__sgemm_route(const tilemm__sgemm_routes_t &routes, uint64_t matrix, int64
     if (!hard_a && !hard_b)
         return TILEMM__SGEMM_BY_PLANES;
     const tilemm__sgemm_of_t huge = tilemm__sgemm_huge(routes);
-    const unsigned far = TILEMM__SGEMM_HAS_BEYOND | TILEMM__SGEMM_HAS_SMALL;
-    const unsigned beyond =
-        huge == TILEMM__SGEMM_OF_A ? (a.has & far) | (b.has & TILEMM__SGEMM_HAS_UNEVEN)
-        : huge == TILEMM__SGEMM_OF_B
-            ? (b.has & far) | (a.has & TILEMM__SGEMM_HAS_UNEVEN)
-            : (a.has | b.has) & (TILEMM__SGEMM_HAS_HUGE | TILEMM__SGEMM_HAS_BEYOND);
+    const bool beyond = ((a.has | b.has) & TILEMM__SGEMM_HAS_BEYOND) ||
+                        ((huge & TILEMM__SGEMM_OF_A) && tilemm__sgemm_loses(a.has, b.has)) ||
+                        ((huge & TILEMM__SGEMM_OF_B) && tilemm__sgemm_loses(b.has, a.has));
     return beyond || routes.no_bf16 ? TILEMM__SGEMM_BY_FP32 : TILEMM__SGEMM_BY_BF16;
 }
 #endif
