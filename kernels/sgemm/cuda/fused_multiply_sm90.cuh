@@ -216,7 +216,9 @@ static __device__ __forceinline__ bool has_uneven_b(const multiplier_t<S> &at,
                                                     const fused_t &problem, unsigned windows)
 {
     const int lines = (int)min((int64_t)S::BN, problem.args.n - at.place.n);
-    bool uneven = (windows & EVERY_BYTE * (LARGE | HUGE_ONES)) != 0;
+    bool uneven = false;
+    if (windows & EVERY_BYTE * (LARGE | HUGE_ONES))
+        return true;
     for (int line = (int)(threadIdx.x % WARPGROUP); line < lines; line += WARPGROUP)
 #pragma unroll
         for (int i = 0; i < BK / 2; i++)
@@ -229,7 +231,9 @@ template <typename S>
 static __device__ __forceinline__ bool has_uneven_a(const multiplier_t<S> &at,
                                                     const fused_t &problem, const fragments_t<S> &a)
 {
-    bool uneven = at.large != 0;
+    bool uneven = false;
+    if (at.large != 0)
+        return true;
 #pragma unroll
     for (int i = 0; i < ROWS * S::WORDS; i++)
         uneven |= at.place.m + row_of<S>(i % 2) < problem.args.m && is_uneven(a[0][i]);
@@ -251,9 +255,9 @@ static __device__ __forceinline__ unsigned scales_of_b(unsigned windows)
 /* Of a step some of whose planes are watched, or whose windows are new: make planes of op(A) again
  * where another window fits; multiply the step by parts if numbers are beyond the windows, or the
  * planes lose bits that count, and as one part if products may overflow; and leave the stages of
- * operands that are watched. */
+ * operands that are watched. Returns whether the step has been multiplied. */
 template <typename S>
-static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared_t<S> &shared,
+static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared_t<S> &shared,
                                                      fragments_t<S> &a, const fused_t &problem,
                                                      unsigned windows)
 {
@@ -282,15 +286,11 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
         beyond_b = uneven && (windows & EVERY_BYTE * (BEYOND | LOSSY));
     }
     add_part(at, false);
-    if (beyond_a || beyond_b || may_overflow) {
+
+    const bool by_parts = beyond_a || beyond_b || may_overflow;
+    if (by_parts)
         multiply_parts(at, shared, a, problem, {beyond_a, scales_of_a(at)},
                        {beyond_b, scales_of_b(windows)});
-#pragma unroll
-        for (int p = 0; p < S::PLANES; p++)
-#pragma unroll
-            for (int i = 0; i < ROWS * S::WORDS; i++)
-                a[p][i] = 0; /* nothing is left of the step */
-    }
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.part[i] = 0.0f;
@@ -299,6 +299,7 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
     /* For the warp of the converter, which did not, whose lines multiply_parts() read here. */
     leave_stage<S>(problem, &shared.b.empty[stage],
                    threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
+    return by_parts;
 }
 
 /* The windows of op(B)'s planes of the step. Lane 0 alone reads, since it alone reports that all
@@ -362,6 +363,26 @@ static __device__ __forceinline__ unsigned item_after(const multiplier_t<S> &at,
     return own_item<S>(problem, at.item + next_items<S>());
 }
 
+/* Where the rows are of which planes are made next: at the end of an item those of the next one,
+ * perhaps of another matrix. (If there is no next item they are not used.) */
+template <typename S>
+static __device__ __forceinline__ void find_next_rows(multiplier_t<S> &at, const fused_t &problem)
+{
+    if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
+        at.first = first_of_a<S>(problem, locate<S>(problem, item_after(at, problem)).matrix);
+}
+
+/* End the planes of the next step, and go to it. */
+template <typename S>
+static __device__ __forceinline__ void end_step(multiplier_t<S> &at, shared_t<S> &shared,
+                                                const fused_t &problem, window_t &window,
+                                                bool holds)
+{
+    end_planes(at, shared, problem, window, holds);
+    at.k += BK;
+    advance<S::BUFFERS>(&at.buffer, &at.parity);
+}
+
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
  * products of the step are left in `part`, for the next one; if KEEPS, with what the addition of
  * the products before lost. */
@@ -380,17 +401,26 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    /* The planes made now are of the next item's first step, perhaps of another matrix. (If there
-     * is no next item they are not used.) */
-    if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
-        at.first = first_of_a<S>(problem, locate<S>(problem, item_after(at, problem)).matrix);
+    find_next_rows(at, problem);
     if (S::INVARIANT && at.exchanged)
         multiply_and_make<S, true>(at, shared, a, window, KEEPS);
     else
         multiply_and_make<S, false>(at, shared, a, window, KEEPS);
-    end_planes(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
-    at.k += BK;
-    advance<S::BUFFERS>(&at.buffer, &at.parity);
+    end_step(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
+}
+
+/* After a step that has been multiplied by parts: make the planes of op(A) of the next one. */
+template <typename S>
+static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S> &shared,
+                                                 fragments_t<S> &a, const fused_t &problem)
+{
+    const unsigned stage = at.count % S::STAGES;
+    window_t window = {at.large};
+    mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
+    find_next_rows(at, problem);
+    convert_a<S>(shared.a.at[stage], at.first, 0, a, window);
+    convert_a<S>(shared.a.at[stage], at.first, 1, a, window);
+    end_step(at, shared, problem, window, false);
 }
 
 /* Look at the windows of a step, and multiply it. */
@@ -406,8 +436,13 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
         /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they
          * may. */
         if (__any_sync(~0u, is_unusual(at, windows))) {
-            if (!S::KEEPS || __any_sync(~0u, is_unusual(at, windows & ~(EVERY_BYTE * SPARSE))))
-                check_windows(at, shared, a, problem, windows);
+            if ((!S::KEEPS || __any_sync(~0u, is_unusual(at, windows & ~(EVERY_BYTE * SPARSE)))) &&
+                __any_sync(~0u, check_windows(at, shared, a, problem, windows))) {
+                if (threadIdx.x % 32 == 0)
+                    mbarrier_arrive(&shared.empty[at.buffer]);
+                make_next(at, shared, a, problem);
+                return;
+            }
             if (S::KEEPS && __any_sync(~0u, windows & EVERY_BYTE * SPARSE)) {
                 multiply_step<S, true>(at, shared, a, problem);
                 return;

@@ -680,14 +680,14 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
     const bool huge = may_be_huge && most < TILEMM__SGEMM_BF16_MOST_HUGE && !__any_sync(~0u, loses);
     const unsigned now = window.large & (LARGE | HUGE_ONES);
-    const unsigned fitting = usual   ? 0
-                             : large ? LARGE
-                             : huge  ? HUGE_ONES | (least < bits_of(-94) - 1 ? LOSSY : 0)
-                                     : now;
+    const unsigned lossy = least < bits_of(-94) - 1 ? LOSSY : 0;
+    const unsigned fitting = usual ? 0 : large ? LARGE : huge ? HUGE_ONES : now;
 
     window.beyond = !usual && !large && !huge;
-    window.fits = !window.beyond && (fitting & ~LOSSY) != now && !(now == LARGE && large);
+    window.fits = !window.beyond && fitting != now && !(now == LARGE && large);
     window.large = window.fits || now == HUGE_ONES ? fitting : now;
+    if (window.large == HUGE_ONES)
+        window.large |= lossy;
 }
 
 /* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window
