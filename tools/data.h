@@ -53,6 +53,8 @@
     X(DATA_TINY_DECIDES, "tiny-decides", "one tiny decides")                                       \
     X(DATA_SUBNORMAL, "subnormal", "subnormal")                                                    \
     X(DATA_NEAR_OVERFLOW, "near-overflow", "near overflow")                                        \
+    X(DATA_OVERFLOW, "overflow", "some products overflow")                                         \
+    X(DATA_WIDE_STEPS, "wide-steps", "A's columns 2^+-60, B's rows back")                          \
     X(DATA_INTEGERS, "integers", "integers to 2^11")                                               \
     X(DATA_CANCELLATION, "cancellation", "cancellation")
 

@@ -219,10 +219,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 128x64, , 128, 64, 1)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 64x64, , 64, 64, 1)                                       \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x32, , 256, 32, 0)                                     \
-    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x16, , 256, 16, 0)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 192x64, , 192, 64, 0)                                     \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x192, 192, 64)                               \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
 
@@ -231,16 +229,11 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x128, , 128, 128, 1)                                  \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 64x64, , 64, 64, 1)
-#define TILEMM__SGEMM_UNALIGNED_ROWS(ROW)                                                          \
-    TILEMM__SGEMM_UNALIGNED_TILES(ROW, unaligned)                                                  \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, unaligned, 64x128, 128, 64)
+#define TILEMM__SGEMM_UNALIGNED_ROWS(ROW) TILEMM__SGEMM_UNALIGNED_TILES(ROW, unaligned)
 /* The same, rounded to TF32. */
 #define TILEMM__SGEMM_TF32_UNALIGNED_ROWS(ROW)                                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x128, , 128, 128, 0)                          \
     TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x64, , 128, 64, 0)                            \
-    TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 64x64, , 64, 64, 0)                              \
-    TILEMM__SGEMM_FUSED_TILE(ROW, tf32_unaligned, 128x32, , 128, 32, 0)                            \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tf32_unaligned, 64x128, 128, 64)                      \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tf32_unaligned, 32x128, 128, 32)
 
 /* As FUSED_ROWS, of operands rounded to TF32: ROW(name, m, n, a_k, b_k, transposed, cluster). The
@@ -259,7 +252,6 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, , 1)                                                     \
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, _pair, 2)                                                \
     TILEMM__SGEMM_TF32_TILE(ROW, 128, 32, , 1)                                                     \
-    TILEMM__SGEMM_TF32_TILE(ROW, 64, 256, , 1)                                                     \
     TILEMM__SGEMM_TF32_TILE(ROW, 64, 64, , 1)
 
 /* ---- what a product of FP16 planes leaves over ------------------------------------------------
@@ -285,8 +277,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 64x64, , 64, 64, 1)                                      \
     TILEMM__SGEMM_FUSED_TILE(ROW, method, 256x32, , 256, 32, 0)                                    \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, method, 32x256, 256, 32)                              \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, method, 64x128, 128, 64)
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, method, 32x256, 256, 32)
 #define TILEMM__SGEMM_INVARIANT_ROWS(ROW) TILEMM__SGEMM_INVARIANT_TILES(ROW, invariant)
 #define TILEMM__SGEMM_HALF_ROWS(ROW) TILEMM__SGEMM_INVARIANT_TILES(ROW, half)
 #define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
@@ -356,14 +347,13 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_planes_sm80_64x64x64_p3, 3, 64, 64, 64, 32, 32, 3, 2, 0)                             \
     ROW(sgemm_planes_sm80_64x64x32_p4, 4, 64, 64, 32, 32, 32, 3, 2, 0)
 
-/* ROW(name, products, m, n, k, cluster_m, cluster_n): blocks of a cluster along m and along n. */
+/* ROW(name, products, m, n, k): a cluster has two blocks side by side (_1x2). */
 #define TILEMM__SGEMM_PLANES_SM90_ROWS(ROW)                                                        \
-    ROW(sgemm_planes_sm90_128x128x64_p3_1x2, 3, 128, 128, 64, 1, 2)                                \
-    ROW(sgemm_planes_sm90_128x128x64_p3_2x1, 3, 128, 128, 64, 2, 1)                                \
-    ROW(sgemm_planes_sm90_128x64x64_p3_1x2, 3, 128, 64, 64, 1, 2)                                  \
-    ROW(sgemm_planes_sm90_128x128x64_p4_1x2, 4, 128, 128, 64, 1, 2)                                \
-    ROW(sgemm_planes_sm90_128x256x64_p1_1x2, 1, 128, 256, 64, 1, 2)                                \
-    ROW(sgemm_planes_sm90_128x128x64_p1_1x2, 1, 128, 128, 64, 1, 2)
+    ROW(sgemm_planes_sm90_128x128x64_p3_1x2, 3, 128, 128, 64)                                      \
+    ROW(sgemm_planes_sm90_128x64x64_p3_1x2, 3, 128, 64, 64)                                        \
+    ROW(sgemm_planes_sm90_128x128x64_p4_1x2, 4, 128, 128, 64)                                      \
+    ROW(sgemm_planes_sm90_128x256x64_p1_1x2, 1, 128, 256, 64)                                      \
+    ROW(sgemm_planes_sm90_128x128x64_p1_1x2, 1, 128, 128, 64)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 

@@ -499,9 +499,8 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                          (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
     double product, stores = 0;
     if (trial->variant >= SM90_FIRST) {
-        const int64_t rows = tilemm__div_up(args->m, (int64_t)row->m * row->facet);
-        const int64_t cols =
-            tilemm__div_up(args->n, (int64_t)row->n * (TILEMM__SGEMM_STREAM_K_PAIR / row->facet));
+        const int64_t rows = tilemm__div_up(args->m, row->m);
+        const int64_t cols = tilemm__div_up(args->n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR);
         product = tilemm__sgemm_stream_k_estimate(trial->variant, rows * cols * trial->batch_group,
                                                   steps, trial->shared, traits);
         const double elements = tilemm__sgemm_elements_of_c(args) / traits->sm_count;

@@ -133,8 +133,8 @@ static size_t fit(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *
 
 static int64_t pairs_of(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch)
 {
-    return tilemm__div_up(m, (int64_t)row->m * row->facet) *
-           tilemm__div_up(n, (int64_t)row->n * (TILEMM__SGEMM_STREAM_K_PAIR / row->facet)) * batch;
+    return tilemm__div_up(m, row->m) *
+           tilemm__div_up(n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) * batch;
 }
 
 /* Bytes of what the pieces of a shared pair's tiles are added up from, and of their counters. */
@@ -429,7 +429,7 @@ static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
     if (product->shared == 0)
         clusters = tilemm__min(clusters, count);
     walk->per_matrix = (unsigned)(count / product->batch_count);
-    walk->rows = (unsigned)tilemm__div_up(product->m, (int64_t)row->m * row->facet);
+    walk->rows = (unsigned)tilemm__div_up(product->m, row->m);
     walk->cols = walk->per_matrix / walk->rows;
     walk->steps = (unsigned)steps;
     walk->whole = (unsigned)(count - product->shared);

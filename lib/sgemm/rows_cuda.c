@@ -54,8 +54,7 @@
 #define PACKED(row, trans_a, trans_b, side, threads) ROW(#row, side, side, 1, threads, 1, 0, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
-#define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
-    ROW(#row, m, n, k, 384, 1, 0, products, cluster_m)
+#define PLANES_SM90(row, products, m, n, k) ROW(#row, m, n, k, 384, 1, 0, products, 0)
 #define HALF_PLANES(row, m, n, k) ROW(#row, m, n, k, 384, 1, 0, 3, 1)
 
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {

@@ -18,7 +18,7 @@ typedef struct {
     int shared;   /* bytes of shared memory of a block */
     int products; /* of planes */
     int facet;    /* FFMA: groups of threads; fused: bulk; TF32: cluster; skinny, vector, outer:
-                     aligned; sm90: cluster_m */
+                     aligned */
 } tilemm__sgemm_row_t;
 
 extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];

@@ -11,15 +11,13 @@
 #include "tests/support/check.h"
 #include "tests/support/support.h"
 
-enum { FAMILIES = DATA_INF_NAN + 1 }; /* of bench's suite `data` */
-
 /* Operands of every family on the device, the buffers of the products, and the results of calls. */
 typedef struct {
     gemm_t gemm;
     size_t bytes_a, bytes_b, bytes_c;
-    float *data_a[FAMILIES], *data_b[FAMILIES];
+    float *data_a[DATA_FAMILIES], *data_b[DATA_FAMILIES];
     float *a, *b, *c;
-    float *want[FAMILIES], *got; /* on the host */
+    float *want[DATA_FAMILIES], *got; /* on the host */
     tilemm_t ctx;
     void *stream;
 } problem_t;
@@ -140,7 +138,7 @@ static void replay(problem_t *p, int family)
     call(p);
     void *graph = gpu_capture_end(p->stream);
     CHECK(graph, "%s: something broke the capture", text(p, family));
-    for (int other = 0; graph && other < FAMILIES; other++) {
+    for (int other = 0; graph && other < DATA_FAMILIES; other++) {
         load(p, other);
         CHECK(gpu_graph_launch(graph, p->stream) == 0, "gpu_graph_launch");
         same_bits(p, other, "replayed", family);
@@ -161,7 +159,7 @@ static void close_problem(problem_t *p)
 {
     CHECK(tilemm_destroy(p->ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     gpu_stream_destroy(p->stream);
-    for (int family = 0; family < FAMILIES; family++) {
+    for (int family = 0; family < DATA_FAMILIES; family++) {
         gpu_free(p->data_a[family]);
         gpu_free(p->data_b[family]);
         free(p->want[family]);
@@ -187,10 +185,10 @@ int main(void)
         problem_t p;
         char kernel[128] = "";
         open_problem(&p, products[i].bits, products[i].size);
-        for (int family = 0; family < FAMILIES; family++)
+        for (int family = 0; family < DATA_FAMILIES; family++)
             add_family(&p, family, kernel, sizeof kernel);
         printf("%s: %s\n", gemm_text(&p.gemm), kernel);
-        for (int family = 0; family < FAMILIES; family++)
+        for (int family = 0; family < DATA_FAMILIES; family++)
             replay(&p, family);
         close_problem(&p);
     }

@@ -85,13 +85,12 @@ static __device__ __forceinline__ void convert_b_half(const fused_t &problem, co
             if (k >= end) {
                 begin = k;
                 end = end_of_part(place, problem, k);
-                if (line0 < S::BN)
-                    begin_lines<S::LINES, S::B_K>(shared.b.at[stage], first, lines);
+                begin_lines<S::LINES, S::B_K>(shared.b.at[stage], first, lines);
             }
             mbarrier_wait(&shared.empty[buffer], parity);
             convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], lines);
             leave_stage<S>(problem, &shared.b.empty[stage]);
-            if (k + BK >= end && line0 < S::BN) {
+            if (k + BK >= end) {
 #pragma unroll
                 for (int j = 0; j < S::LINES; j++) {
                     const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);

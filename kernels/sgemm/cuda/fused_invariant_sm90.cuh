@@ -48,12 +48,11 @@ static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, co
 template <typename S>
 static __device__ __forceinline__ void note_columns(shared_t<S> &shared, unsigned stage,
                                                     unsigned buffer, const first_t<S, false> &first,
-                                                    unsigned line0, const window_t &window)
+                                                    const window_t &window)
 {
     const unsigned lane = threadIdx.x % 32;
-    unsigned lines = 0, columns = 0;
-    if (line0 < S::BN)
-        lines = exact_lines_of<S::LINES, S::B_K>(shared.b.at[stage], first, window);
+    const unsigned lines = exact_lines_of<S::LINES, S::B_K>(shared.b.at[stage], first, window);
+    unsigned columns = 0;
 #pragma unroll
     for (int j = 0; j < S::LINES; j++)
         columns |= (lines >> j & 1) << tilemm__fused_line(lane, j, S::LINES, S::B_APART);
@@ -124,7 +123,7 @@ template <typename S>
 static __device__ __forceinline__ bool end_part(multiplier_t<S> &at, shared_t<S> &shared,
                                                 const fused_t &problem)
 {
-    float *const sum = shared.bulk + threadIdx.x / 32 * 16 * S::LINES_B + threadIdx.x % 32;
+    float *const sum = shared.bulk + threadIdx.x / 32 * 16 * S::BN + threadIdx.x % 32;
     const int from = part_begin(at, problem);
     const bool last = at.part_end >= at.place.end;
     if (from == at.place.k) {

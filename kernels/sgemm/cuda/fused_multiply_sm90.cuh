@@ -165,8 +165,8 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                 window = {large};
                 convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
                 if (S::INVARIANT)
-                    note_columns<S>(shared, stage, buffer, first, line0, window);
-                else if (line0 < S::BN)
+                    note_columns<S>(shared, stage, buffer, first, window);
+                else
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
@@ -263,7 +263,7 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
 {
     const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched<S>(windows);
     const bool watched_a = __any_sync(~0u, at.are_watched);
-    bool beyond_a = false, beyond_b = false, may_overflow = false;
+    bool beyond_a = false, beyond_b = false, is_uneven = false;
     if (at.fits) {
         window_t again = {at.large};
         convert_a<S>(shared.a.at[stage], at.first, 0, a, again);
@@ -273,21 +273,21 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
         beyond_a = some_of_warpgroup(at.beyond);
         if (!S::ROUTED && some_of_warpgroup(at.large & HUGE_ONES) &&
             some_of_warpgroup(has_uneven_b(at, shared, problem, windows))) {
-            may_overflow = true;
+            is_uneven = true;
             beyond_a |= some_of_warpgroup(at.large & LOSSY);
         }
     }
     if (of_b) {
-        const bool uneven =
+        const bool uneven_a =
             __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
                                 ALL_MULTIPLIERS, (windows & EVERY_BYTE * BEYOND) ||
                                                      (!S::ROUTED && has_uneven_a(at, problem, a))));
-        may_overflow |= uneven;
-        beyond_b = uneven && (windows & EVERY_BYTE * (BEYOND | LOSSY));
+        is_uneven |= uneven_a;
+        beyond_b = uneven_a && (windows & EVERY_BYTE * (BEYOND | LOSSY));
     }
     add_part(at, false);
 
-    const bool by_parts = beyond_a || beyond_b || may_overflow;
+    const bool by_parts = beyond_a || is_uneven; /* beyond_b is, too */
     if (by_parts)
         multiply_parts(at, shared, a, problem, {beyond_a, scales_of_a(at)},
                        {beyond_b, scales_of_b(windows)});

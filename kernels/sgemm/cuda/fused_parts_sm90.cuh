@@ -141,7 +141,7 @@ look_at_b(shared_t<S> &shared, const first_t<S, false> &first, unsigned line0, u
 {
     unsigned seen = 0;
 #pragma unroll 1
-    for (int half = 0; half < 2 && threadIdx.x < WARPGROUP && line0 < S::BN; half++) {
+    for (int half = 0; half < 2 && threadIdx.x < WARPGROUP; half++) {
         float x[S::LINES][OCTET / 2];
         take<S::LINES, S::B_K>(shared.b.at[stage], first, half, x);
         seen |= look_at(x);

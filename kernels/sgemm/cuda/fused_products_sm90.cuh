@@ -50,12 +50,12 @@ convert_b_lines(const float *stage, const first_t<S, false> &first, unsigned lin
 {
     const unsigned lane = threadIdx.x % 32;
     float both[2][S::LINES][OCTET / 2];
-    if (S::HALF && line0 < S::BN) /* all reads before the first planes are stored */
+    if (S::HALF) /* all reads before the first planes are stored */
 #pragma unroll
         for (int half = 0; half < 2; half++)
             take<S::LINES, S::B_K>(stage, first, half, both[half]);
 #pragma unroll
-    for (int half = 0; half < 2 && line0 < S::BN; half++) {
+    for (int half = 0; half < 2; half++) {
         float(&x)[S::LINES][OCTET / 2] = both[half];
         if (!S::HALF)
             take<S::LINES, S::B_K>(stage, first, half, x);

@@ -97,18 +97,15 @@ struct shape_t {
     static const int REGISTERS_MULTIPLIER =
         REGISTERS_LEFT < REGISTERS_NEEDED ? REGISTERS_LEFT : REGISTERS_NEEDED;
     static const int ACCUMULATORS = BN / 2; /* registers */
-    /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
-    static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / (32 * CONVERTERS) : 1;
-    static const int LINES_B = BN > 32 ? BN : 32;
+    /* Of op(B), of which a thread makes planes at a time. */
+    static const int LINES = BN > 128 ? 4 : BN / (32 * CONVERTERS);
     /* A thread's lines are not neighbours, but 8 apart. Neighbours in C' are stored together. */
     static const bool A_APART = A_K || (UNALIGNED && !TRANSPOSED), B_APART = B_K || UNALIGNED;
-    static const int TILE = BM * LINES_B; /* floats, of C */
+    static const int TILE = BM * BN; /* floats, of C */
     static const int BULK_TILE = HAS_TILE ? TILE : BULK ? BM * BULK_BN : 1;
     /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
-    static const int MOST_STAGES =
-        ((208 << 10) / BLOCKS - BULK_TILE * 4) / ((BM + LINES_B) * BK * 4);
+    static const int MOST_STAGES = ((208 << 10) / BLOCKS - BULK_TILE * 4) / ((BM + BN) * BK * 4);
     static const int BUFFERS = DIRECT                            ? 1
-                               : BN == 16                        ? 12
                                : NARROW                          ? (INVARIANT ? 7 : 8)
                                : HALF                            ? (BN == 128 ? 3 : 4)
                                : MULTIPLIERS == 3                ? 4
@@ -122,22 +119,17 @@ struct shape_t {
                                                                 : 4;
     /* Floats of a stage. By phases, lines in groups: chains of an INVARIANT kernel go where a
      * warpgroup's rows were. */
-    static const int GROUP_A = INVARIANT ? 64 : BM, GROUP_B = LINES_B;
+    static const int GROUP_A = INVARIANT ? 64 : BM, GROUP_B = BN;
     static const int STAGE_A = UNALIGNED ? tilemm__phased_size(BM, GROUP_A, A_K) : BM * BK;
-    static const int STAGE_B = UNALIGNED ? tilemm__phased_size(BN, GROUP_B, B_K) : LINES_B * BK;
+    static const int STAGE_B = UNALIGNED ? tilemm__phased_size(BN, GROUP_B, B_K) : BN * BK;
     static const int PLANE = DIRECT ? 1 : BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
     static_assert(TILE > 128 * 128 || HAS_TILE ||
                       TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
                   "what holds op(B) has room for it");
-    static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
+    static_assert(BM % 64 == 0 && BN % 32 == 0 && BN <= 256, "whole warpgroups, one instruction");
+    static_assert(TF32 || LINES * CONVERTERS * 32 == BN, "converters have all lines of op(B)");
     static_assert(STAGE_A / PHASES % 32 == 0 && STAGE_B / PHASES % 32 == 0,
                   "a box begins at a multiple of 128 bytes");
-
-    /* Bytes of a step from the copy engine: parts of 32 lines where memory runs along these. */
-    static __device__ constexpr int stage_bytes(int lines, bool k_major)
-    {
-        return (k_major ? lines : (lines + 31) / 32 * 32) * BK * 4;
-    }
 };
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -344,7 +336,7 @@ ask_for(const feed_t &feed, queue_t<IS_A ? S::STAGE_A : S::STAGE_B, S::STAGES> &
         const fused_t &problem, const maps_t<S> &maps)
 {
     const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
-    const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
+    const int LINES = IS_A ? S::BM : S::BN;
     const CUtensorMap *const map = IS_A ? maps.a : maps.b;
     const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
     mbarrier_wait(&queue.empty[stage], parity ^ 1);
@@ -358,7 +350,7 @@ ask_for(const feed_t &feed, queue_t<IS_A ? S::STAGE_A : S::STAGE_B, S::STAGES> &
         }
         return;
     }
-    mbarrier_expect(&queue.full[stage], BYTES);
+    mbarrier_expect(&queue.full[stage], LINES * BK * 4);
     if (K_MAJOR) {
         tensor_load(queue.at[stage], map, feed.k, feed.line, feed.matrix, &queue.full[stage]);
     } else {
@@ -516,10 +508,10 @@ struct shared_t {
     /* HALF: with a part's last step, op(B)'s lines' classes, and what takes sums back from their
      * scales; the least classes of an item's rows, and of its columns, for each warpgroup of
      * multipliers; and both for the cluster. */
-    __align__(8) float inverses[S::HALF ? S::BUFFERS : 1][S::LINES_B];
-    unsigned char column_classes[S::HALF ? S::BUFFERS : 1][S::LINES_B];
+    __align__(8) float inverses[S::HALF ? S::BUFFERS : 1][S::BN];
+    unsigned char column_classes[S::HALF ? S::BUFFERS : 1][S::BN];
     unsigned char rows[S::HALF ? S::BM : 1];
-    unsigned char columns[S::HALF ? S::MULTIPLIERS : 1][S::LINES_B];
+    unsigned char columns[S::HALF ? S::MULTIPLIERS : 1][S::BN];
     float classes[S::HALF ? S::BM + S::BN : 1];
     unsigned has_left; /* an element that planes do not carry, in some item of the block */
 };

@@ -64,12 +64,12 @@ static __device__ __forceinline__ unsigned row_of(int i)
 }
 
 /* Leave `WIDTH` columns of the tile, from `first` on, in shared memory. */
-template <typename S, int WIDTH = S::LINES_B>
+template <typename S, int WIDTH = S::BN>
 static __device__ __forceinline__ void to_shared(const float (&total)[S::ACCUMULATORS], float alpha,
                                                  float *tile, int first = 0)
 {
 #pragma unroll
-    for (int i = 0; i < (WIDTH < S::BN ? WIDTH : S::BN) / 2; i += 2) {
+    for (int i = 0; i < WIDTH / 2; i += 2) {
         const int at = first / 2 + i;
         *(float2 *)(tile + tilemm__fused_tile(row_of<S>(i / 2 % 2), col_of() + i / 4 * 8, WIDTH)) =
             make_float2(alpha * total[at], alpha * total[at + 1]);
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void store_rows(const float (&total)[S::ACCUMU
     for (int row = 0; row < rows; row++, to += args.ldc)
 #pragma unroll
         for (int col = 0; col < S::BN; col += 32) {
-            const float v = tile[tilemm__fused_tile(row0 + row, col + lane, S::LINES_B)];
+            const float v = tile[tilemm__fused_tile(row0 + row, col + lane, S::BN)];
             if (col < cols)
                 to[col] = args.beta != 0.0f ? fmaf(args.beta, to[col], v) : v;
         }
@@ -201,17 +201,17 @@ add_up_columns(float *tile, float *c, int first, int last, int cols, int blocks,
                 for (int i = 0; i < DOWN; i++)
                     if (row + i < last)
                         sums[i] += cluster_read(
-                            tile + tilemm__fused_tile(row + i, col + lane, S::LINES_B), block);
+                            tile + tilemm__fused_tile(row + i, col + lane, S::BN), block);
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
             if (row + i < last && col + lane < cols)
-                tile[tilemm__fused_tile(row + i, col + lane, S::LINES_B)] = args.alpha * sums[i];
+                tile[tilemm__fused_tile(row + i, col + lane, S::BN)] = args.alpha * sums[i];
         __syncwarp();
         const int i = row + lane % DOWN;
         for (int j = col + lane / DOWN; j < min(col + ACROSS, cols); j += 32 / DOWN)
             if (i < last && is_stored(i, j))
-                epilogue_store(c + j * args.ldc + i, tile[tilemm__fused_tile(i, j, S::LINES_B)],
-                               1.0f, args.beta);
+                epilogue_store(c + j * args.ldc + i, tile[tilemm__fused_tile(i, j, S::BN)], 1.0f,
+                               args.beta);
     }
 }
 
@@ -254,7 +254,7 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
                 continue;
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)
-                sum += cluster_read(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
+                sum += cluster_read(tile + tilemm__fused_tile(i, j, S::BN), block);
             epilogue_store(c + i * args.ldc + j, sum, args.alpha, args.beta);
         }
     cluster_sync(); /* nobody leaves while another may still read from it */

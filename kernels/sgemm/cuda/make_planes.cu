@@ -92,10 +92,22 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     op.to.notes[(matrix * blocks + block) * op.to.notes_pitch + line] = word;
 }
 
-/* Whether a magnitude's bits are of a number below 2^-94 that is not 0. */
-[[maybe_unused]] static __device__ __forceinline__ bool is_little(unsigned magnitude)
+/* The largest magnitude and, one less, the least that is not 0: their bits. */
+typedef struct {
+    unsigned largest, least;
+} range_t;
+
+[[maybe_unused]] static __device__ __forceinline__ void add_to_range(float x, range_t &range)
 {
-    return magnitude - 1 < ((127u - 94) << 23) - 1;
+    const unsigned magnitude = __float_as_uint(x) & 0x7fffffffu;
+    range.largest = max(range.largest, magnitude);
+    range.least = min(range.least, magnitude - 1);
+}
+
+/* Whether a magnitude's bits, one less, are of a number below 2^-94 that is not 0. */
+[[maybe_unused]] static __device__ __forceinline__ bool is_little(unsigned least)
+{
+    return least < ((127u - 94) << 23) - 1;
 }
 
 [[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)
@@ -108,10 +120,11 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     return fabsf(x) < 0x1p-13f;
 }
 
-/* Counts of near, tiny and zero elements in one word. */
-[[maybe_unused]] static __device__ __forceinline__ unsigned counted(float x)
+/* Counts of near, tiny and zero elements in one word: of an element divided by 2^exponent, which
+ * may have made it 0, and of the element. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned counted(float scaled, float x)
 {
-    return is_near(x) + (is_tiny(x) << COUNT_BITS) + ((x == 0.0f) << 2 * COUNT_BITS);
+    return is_near(scaled) + (is_tiny(scaled) << COUNT_BITS) + ((x == 0.0f) << 2 * COUNT_BITS);
 }
 
 /* hi and lo of two scaled neighbours. */
@@ -160,28 +173,24 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
             const int64_t k = k0 + i * 32;
             load<VEC>(&x[l][i], from + (line + l) * op.ld + k, line + l < op.mn ? op.k - k : 0);
         }
-    bool little = false;
-#pragma unroll
-    for (int l = 0; l < LINES; l++)
-#pragma unroll
-        for (int i = 0; i < OF_LINE; i++)
-            little |= is_little(__float_as_uint(x[l][i]) & 0x7fffffffu);
-    little = __any_sync(~0u, little);
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
-        unsigned largest = 0;
+        range_t range = {0, ~0u};
         unsigned count = 0;
 #pragma unroll
         for (int i = 0; i < OF_LINE; i++)
-            largest = max(largest, __float_as_uint(x[l][i]) & 0x7fffffffu);
-        largest = __reduce_max_sync(~0u, largest);
+            add_to_range(x[l][i], range);
+
+        const unsigned largest = __reduce_max_sync(~0u, range.largest);
+        const bool little = __any_sync(~0u, is_little(range.least));
 
         const float2 factors = factors_of(largest);
 
 #pragma unroll
         for (int i = 0; i < OF_LINE; i++) {
-            x[l][i] = is_finite(largest) ? x[l][i] * factors.x * factors.y : 0.0f;
-            count += counted(x[l][i]);
+            const float scaled = is_finite(largest) ? x[l][i] * factors.x * factors.y : 0.0f;
+            count += counted(scaled, x[l][i]);
+            x[l][i] = scaled;
         }
         count = __reduce_add_sync(~0u, count);
         if (lane == 0)
@@ -222,13 +231,12 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
-        largest[v] = 0;
+        range_t range = {0, ~0u};
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            const unsigned magnitude = __float_as_uint(x[i][v]) & 0x7fffffffu;
-            largest[v] = max(largest[v], magnitude);
-            little |= is_little(magnitude);
-        }
+        for (int i = 0; i < ROWS; i++)
+            add_to_range(x[i][v], range);
+        largest[v] = range.largest;
+        little |= is_little(range.least);
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
             largest[v] = max(largest[v], __shfl_xor_sync(~0u, largest[v], apart));
@@ -248,8 +256,9 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
         count[v] = 0;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            x[i][v] = is_finite(largest[v]) ? x[i][v] * factors.x * factors.y : 0.0f;
-            count[v] += counted(x[i][v]);
+            const float scaled = is_finite(largest[v]) ? x[i][v] * factors.x * factors.y : 0.0f;
+            count[v] += counted(scaled, x[i][v]);
+            x[i][v] = scaled;
         }
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)

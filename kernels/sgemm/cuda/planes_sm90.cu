@@ -5,9 +5,8 @@
  * Layout. A tile is BM x BN of C. A stage of shared memory holds a k-step of 64 of both operands'
  * planes, in parts of 64 x 64 halves with the copy engine's 128-byte swizzle.
  *
- * Producer: one thread of the first warpgroup keeps the copy engine STAGES ahead. The CM x CN
- * blocks of a cluster have neighbouring tiles; each brings a part of the lines that they share: A's
- * in a row of tiles, B's in a column.
+ * Producer: one thread of the first warpgroup keeps the copy engine STAGES ahead. The two blocks of
+ * a cluster have tiles side by side; each brings half of A's lines, which they share.
  *
  * Keeper: two warps of the first warpgroup follow the lines' exponents. After each
  * TILEMM__SGEMM_PLANES_BLOCK of k they tell the consumers how the units of the sums, powers of two,
@@ -221,8 +220,8 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
     else
         scale_plain(c.hh, shared.factor[c.slot] + c.row, shared.factor[c.slot] + BM + c.col);
     if (piece.tile < stream_k.whole ||
-        add_up<S::SIZE, CONSUMERS * WARPGROUP>(c.hh, product, stream_k, piece, rank,
-                                               threadIdx.x - WARPGROUP)) {
+        add_up<CONSUMERS * WARPGROUP>(c.hh, product, stream_k, piece, rank,
+                                      threadIdx.x - WARPGROUP)) {
         if (__any_sync(~0u, flags & HAS_EXACT)) {
             store_any(c.hh, to, product, row_units, col_units);
         } else {
@@ -243,11 +242,9 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
                                                shared_t<S> &shared, unsigned rank)
 {
     const unsigned thread = threadIdx.x % WARPGROUP;
-    /* Whether this thread tells block `thread` of the cluster that a stage has been read: if that
-     * block brings parts of it. */
-    const bool tells =
-        thread < S::SIZE && (thread / S::CN == rank / S::CN || thread % S::CN == rank % S::CN);
-    unsigned at = stream_k_start<S::SIZE>(stream_k);
+    /* Whether this thread tells block `thread` of the cluster that a stage has been read. */
+    const bool tells = thread < PAIR;
+    unsigned at = stream_k_start(stream_k);
     piece_t piece;
     consumer_t<S> c;
     c.group = threadIdx.x / WARPGROUP - 1;
@@ -291,7 +288,7 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
     if (threadIdx.x == 0) {
         for (int s = 0; s < S::STAGES; s++) {
             mbarrier_init(&shared.full[s], 1);
-            mbarrier_init(&shared.empty[s], CONSUMERS * (S::CM + S::CN - 1));
+            mbarrier_init(&shared.empty[s], CONSUMERS * PAIR);
         }
         for (int s = 0; s < SLOTS; s++) {
             mbarrier_init(&shared.told[s], KEEPERS);
@@ -305,7 +302,7 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
     }
     cluster_sync();
     wait_for_previous();
-    let_next_start();
+    /* The next kernel's blocks do not start early: they take more time than they save. */
     if (threadIdx.x < WARPGROUP) {
         registers_shrink<56>();
         if (threadIdx.x == 0)
@@ -319,9 +316,9 @@ static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const
     cluster_sync(); /* nobody leaves while another may still send to it */
 }
 
-#define PLANES_SM90(name, products, m, n, k, cluster_m, cluster_n)                                 \
-    typedef shape_t<products, n, cluster_m, cluster_n> name##_t;                                   \
-    static __global__ void CLUSTER_OF(cluster_m *cluster_n) __launch_bounds__(THREADS, 1)          \
+#define PLANES_SM90(name, products, m, n, k)                                                       \
+    typedef shape_t<products, n> name##_t;                                                         \
+    static __global__ void CLUSTER_OF(PAIR) __launch_bounds__(THREADS, 1)                          \
         name(const __grid_constant__ maps_t maps, const __grid_constant__ product_t product)       \
     {                                                                                              \
         static_assert(m == BM && k == BK, "what the kernel is written for");                       \

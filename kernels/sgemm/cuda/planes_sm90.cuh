@@ -42,11 +42,10 @@ typedef struct {
     CUtensorMap a[2], b[2];
 } maps_t;
 
-/* A row of variants.h: products of planes, the width of the tile, and blocks of a cluster along m
- * and n; and what follows from it. */
-template <int PRODUCTS_, int BN_, int CM_, int CN_>
+/* A row of variants.h: products of planes, and the width of the tile; and what follows from it. */
+template <int PRODUCTS_, int BN_>
 struct shape_t {
-    static const int PRODUCTS = PRODUCTS_, BN = BN_, CM = CM_, CN = CN_, SIZE = CM * CN;
+    static const int PRODUCTS = PRODUCTS_, BN = BN_;
     static const int PLANES = PRODUCTS == 1 ? 1 : 2;
     static const int PARTS_A = BM / 64, PARTS_B = BN / 64;
     static const int PLANE_A = PARTS_A * PART, PLANE_B = PARTS_B * PART; /* halves of a stage */
@@ -59,7 +58,7 @@ struct shape_t {
      * change of units, so that truncation does not grow with all of k. */
     static const bool PROMOTES = PRODUCTS == 1 && BN <= 128;
     static_assert(BN % 64 == 0 && BN <= 256, "whole parts, one instruction");
-    static_assert(PARTS_A % CN == 0 && PARTS_B % CM == 0, "each block brings the same number");
+    static_assert(PARTS_A % PAIR == 0, "each block brings the same number");
     static_assert(LINES % KEEPERS == 0, "each keeper has the same number of lines");
 };
 
@@ -85,8 +84,8 @@ static __device__ __forceinline__ place_t locate(const stream_k_t &s, unsigned n
                                                  unsigned rank)
 {
     const unsigned matrix = number / s.per_matrix, inside = number - matrix * s.per_matrix;
-    const tile_position_t<unsigned> at = tile_walk<GROUP / S::CM>(inside, s.rows, s.cols);
-    return {(at.row * S::CM + rank / S::CN) * BM, (at.col * S::CN + rank % S::CN) * S::BN, matrix};
+    const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, s.rows, s.cols);
+    return {at.row * BM, (at.col * PAIR + rank) * S::BN, matrix};
 }
 
 /* The next piece whose tile is computed from planes, as stream_k_next(); of a plain product that is
@@ -97,10 +96,10 @@ static __device__ __forceinline__ bool next_piece(const product_t &product,
                                                   const stream_k_t &stream_k, unsigned *at,
                                                   piece_t *piece, bool tells = false)
 {
-    static_assert(TILEMM__SGEMM_ROUTE_LINES % (S::CM * BM) == 0 &&
-                      TILEMM__SGEMM_ROUTE_LINES % (S::CN * S::BN) == 0,
+    static_assert(TILEMM__SGEMM_ROUTE_LINES % BM == 0 &&
+                      TILEMM__SGEMM_ROUTE_LINES % (PAIR * S::BN) == 0,
                   "a cluster's tile is of one group of rows and one of columns");
-    while (stream_k_next<S::SIZE>(stream_k, at, piece)) {
+    while (stream_k_next(stream_k, at, piece)) {
         if (tilemm__sgemm_is_plain(product.routes))
             return true;
 
@@ -154,29 +153,22 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
 {
     const unsigned lines_a = (unsigned)planes_lines(product.a);
     const unsigned lines_b = (unsigned)planes_lines(product.b);
-    const unsigned row = rank / S::CN, col = rank % S::CN; /* in the cluster */
-    unsigned row_mates = 0, col_mates = 0, stage = 0, parity = 1;
-    unsigned at = stream_k_start<S::SIZE>(stream_k);
+    const unsigned ALL = (1u << PAIR) - 1;
+    unsigned stage = 0, parity = 1;
+    unsigned at = stream_k_start(stream_k);
     piece_t piece;
-#pragma unroll
-    for (int i = 0; i < S::CN && S::CN > 1; i++)
-        row_mates |= 1u << (row * S::CN + i);
-#pragma unroll
-    for (int i = 0; i < S::CM && S::CM > 1; i++)
-        col_mates |= 1u << (i * S::CN + col);
-
     while (next_piece<S>(product, stream_k, &at, &piece)) {
         const place_t place = locate<S>(stream_k, piece.tile, rank);
         for (unsigned k = piece.begin * BK; k < piece.end * BK; k += BK) {
             uint64_t *const full = &shared.full[stage];
             mbarrier_wait(&shared.empty[stage], parity);
             mbarrier_expect(full, S::STAGE_BYTES);
-            bring<S::PLANES, S::PLANE_A, S::PARTS_A / S::CN>(shared.stages[stage], maps.a, place.m,
-                                                             col, (int)k, place.matrix * lines_a,
-                                                             full, row_mates);
-            bring<S::PLANES, S::PLANE_B, S::PARTS_B / S::CM>(
-                shared.stages[stage] + S::PLANES * S::PLANE_A, maps.b, place.n, row, (int)k,
-                place.matrix * lines_b, full, col_mates);
+            bring<S::PLANES, S::PLANE_A, S::PARTS_A / PAIR>(shared.stages[stage], maps.a, place.m,
+                                                            rank, (int)k, place.matrix * lines_a,
+                                                            full, ALL);
+            bring<S::PLANES, S::PLANE_B, S::PARTS_B>(shared.stages[stage] + S::PLANES * S::PLANE_A,
+                                                     maps.b, place.n, 0, (int)k,
+                                                     place.matrix * lines_b, full, 0);
             advance<S::STAGES>(&stage, &parity);
         }
     }
@@ -292,7 +284,7 @@ static __device__ __forceinline__ void keep(const product_t &product, const stre
 {
     const unsigned blocks = (unsigned)((product.k + BLOCK - 1) / BLOCK);
     unsigned slot = 0, parity = 1;
-    unsigned at = stream_k_start<S::SIZE>(stream_k);
+    unsigned at = stream_k_start(stream_k);
     piece_t piece;
     keeper_t<S> keeper;
     keeper.number = number;

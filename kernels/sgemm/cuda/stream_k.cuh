@@ -16,6 +16,8 @@
 
 typedef tilemm__sgemm_stream_k_t stream_k_t;
 
+enum { PAIR = TILEMM__SGEMM_STREAM_K_PAIR }; /* blocks of a cluster */
+
 /* Steps [begin, end) of a cluster's tile. */
 typedef struct {
     unsigned tile, begin, end;
@@ -42,22 +44,20 @@ static __device__ __forceinline__ unsigned shared_start(const stream_k_t &s, uns
                           : 0);
 }
 
-/* The iterator to begin with. SIZE: blocks of a cluster. */
-template <unsigned SIZE>
+/* The iterator to begin with. */
 static __device__ __forceinline__ unsigned stream_k_start(const stream_k_t &s)
 {
-    const unsigned cluster = blockIdx.x / SIZE;
+    const unsigned cluster = blockIdx.x / PAIR;
     return cluster < s.whole ? cluster : shared_start(s, cluster);
 }
 
 /* The piece at the iterator, which then goes to the next one. The iterator is the number of a whole
  * tile; then s.whole + 0 or 1 pieces of a layer done; or s.whole + the next step of the tails.
  * Returns false after the last piece. */
-template <unsigned SIZE>
 static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsigned *at,
                                                      piece_t *piece)
 {
-    const unsigned cluster = blockIdx.x / SIZE, clusters = gridDim.x / SIZE;
+    const unsigned cluster = blockIdx.x / PAIR, clusters = gridDim.x / PAIR;
     const unsigned in_layers = s.layers * s.shared;
     if (*at < s.whole) {
         piece->tile = *at;
@@ -96,15 +96,15 @@ static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsign
 /* Store the sums of a piece of a tile, in plain numbers, beside those of the tile's other pieces.
  * Returns true for the last piece to come; x is then the sum of all in the order of k, so that its
  * bits do not depend on which came last. Warps work alone: a thread reads what threads of the same
- * number have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's SIZE
+ * number have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's
  * blocks. */
-template <unsigned SIZE, unsigned ALL, int COUNT>
+template <unsigned ALL, int COUNT>
 static __device__ __forceinline__ bool
 add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const stream_k_t &s,
        const piece_t &piece, unsigned rank, unsigned thread)
 {
     const unsigned BLOCK_QUADS = ALL * COUNT / 4; /* of a block's tile */
-    const unsigned cluster = blockIdx.x / SIZE, in_layers = s.layers * s.shared;
+    const unsigned cluster = blockIdx.x / PAIR, in_layers = s.layers * s.shared;
     const unsigned tile = piece.tile - s.whole;
     unsigned pieces = s.layers, number = cluster / s.shared; /* the tile's pieces; this one */
     if (s.tail > 0) {
@@ -117,8 +117,8 @@ add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const s
 
     float4 *const sums =
         (float4 *)product.partial + thread +
-        (tile * (s.layers + TILEMM__SGEMM_STREAM_K_TAILS) * SIZE + rank) * (uint64_t)BLOCK_QUADS;
-    const unsigned apart = SIZE * BLOCK_QUADS; /* pieces */
+        (tile * (s.layers + TILEMM__SGEMM_STREAM_K_TAILS) * PAIR + rank) * (uint64_t)BLOCK_QUADS;
+    const unsigned apart = PAIR * BLOCK_QUADS; /* pieces */
     unsigned before = 0;
 
 #pragma unroll
@@ -128,7 +128,7 @@ add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const s
     __syncwarp();
     if (thread % 32 == 0)
         before = atomicAdd(
-            &product.counters[(tile * SIZE + rank) * TILEMM__SGEMM_STREAM_K_COUNTERS + thread / 32],
+            &product.counters[(tile * PAIR + rank) * TILEMM__SGEMM_STREAM_K_COUNTERS + thread / 32],
             1);
     if (__shfl_sync(~0u, before, 0) < pieces - 1)
         return false;

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void bring_step(const maps_t<S> &maps, const p
 {
     const int matrix = (int)place.matrix;
     uint64_t *const full = &shared.a.full[stage];
-    mbarrier_expect(full, S::stage_bytes(S::BM, S::A_K) + S::stage_bytes(S::BN, true));
+    mbarrier_expect(full, (S::BM + S::BN) * BK * 4);
     bring<S::BM, S::CLUSTER_N, S::A_K>(shared.a.at[stage], maps.a, place.m, k, matrix, rank, full);
     bring<S::BN, S::CLUSTER_M, true>(shared.b.at[stage], maps.b, place.n, k, matrix, rank, full);
 }
