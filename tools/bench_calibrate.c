@@ -309,8 +309,8 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
 /* Name tiles of invariant products, whose costs are fitted to these. */
 static void print_half(void)
 {
-    static const char *const names[] = {"128x128x32", "128x64x32", "64x64x32",
-                                        "256x32x32",  "32x256x32", "64x128x32"};
+    static const char *const names[] = {"128x128x32", "128x64x32", "64x64x32", "256x32x32",
+                                        "32x256x32"};
     printf("    /* invariant products, as they are:");
     for (int i = 0; i < COUNT_OF(names); i++)
         printf(" {\"half_sm90_%s\",", names[i]);

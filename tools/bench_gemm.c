@@ -209,7 +209,8 @@ static int is_incomplete(const bench_problem_t *p)
 }
 
 /* The errors of what C holds: the largest, relative to the magnitude, which is infinite where
- * anything is NaN or infinite in a wrong place; and relative by the Frobenius norm. */
+ * anything is NaN or infinite in a wrong place; and relative by the Frobenius norm. An exact result
+ * that no float holds is to be infinite. */
 static void find_errors(const bench_problem_t *p, contender_t *contender)
 {
     const int64_t batch = p->options->batch;
@@ -220,8 +221,8 @@ static void find_errors(const bench_problem_t *p, contender_t *contender)
         for (int64_t i = 0; i < p->rows; i++)
             for (int64_t j = 0; j < p->cols; j++, exact++, magnitude++) {
                 const double got = (double)at[c_index(p, i, j)], error = fabs(got - *exact);
-                if (!isfinite(*exact) || !isfinite(got)) {
-                    if (isnan(*exact) ? !isnan(got) : got != *exact)
+                if (!isfinite((float)*exact) || !isfinite(got)) {
+                    if (isnan(*exact) ? !isnan(got) : got != (double)(float)*exact)
                         worst = HUGE_VAL;
                     continue;
                 }
