@@ -51,7 +51,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                          \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 128, 16, 2, 2, 1, 4, 2)                                \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 64, 16, 2, 2, 1, 3, 4)                                 \
-    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 1, 1, 3, 5)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 2, 1, 3, 8)                                  \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 64, 2, 2, 4, 3, 2)                                  \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 16, 1, 1, 1, 3, 10)                                 \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 32, 1, 1, 2, 3, 5)

@@ -239,9 +239,10 @@ struct shape {
     static const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     static const int WARPS_N = BN / QN / 4 / LANES_N;
     /* Parts of a k-step's copies, as measured. The compiler puts an empty read before each part. */
-    static const unsigned PARTS = GROUP_WARPS < 4                              ? 1
-                                  : BN == 128 && !TRANSPOSED_A && TRANSPOSED_B ? 4
-                                                                               : 8;
+    static const unsigned PARTS =
+        GROUP_WARPS >= 4 ? (BN == 128 && !TRANSPOSED_A && TRANSPOSED_B ? 4 : 8)
+        : QM * QN == 4 && GROUPS == 1 && !(TRANSPOSED_A && TRANSPOSED_B) ? 2
+                                                                         : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const unsigned CHAIN = CHAIN_;
     static const unsigned RING_BYTES = STAGES * STAGE_BYTES;
