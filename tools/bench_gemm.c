@@ -221,8 +221,9 @@ static void find_errors(const bench_problem_t *p, contender_t *contender)
         for (int64_t i = 0; i < p->rows; i++)
             for (int64_t j = 0; j < p->cols; j++, exact++, magnitude++) {
                 const double got = (double)at[c_index(p, i, j)], error = fabs(got - *exact);
-                if (!isfinite((float)*exact) || !isfinite(got)) {
-                    if (isnan(*exact) ? !isnan(got) : got != (double)(float)*exact)
+                const double rounded = (double)(float)*exact;
+                if (!isfinite(rounded) || !isfinite(got)) {
+                    if (isnan(rounded) ? !isnan(got) : got != rounded)
                         worst = HUGE_VAL;
                     continue;
                 }

@@ -499,10 +499,9 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                          (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
     double product, stores = 0;
     if (trial->variant >= SM90_FIRST) {
-        const int64_t rows = tilemm__div_up(args->m, row->m);
-        const int64_t cols = tilemm__div_up(args->n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR);
-        product = tilemm__sgemm_stream_k_estimate(trial->variant, rows * cols * trial->batch_group,
-                                                  steps, trial->shared, traits);
+        const int64_t pairs = tilemm__sgemm_pairs(row, args->m, args->n, trial->batch_group);
+        product =
+            tilemm__sgemm_stream_k_estimate(trial->variant, pairs, steps, trial->shared, traits);
         const double elements = tilemm__sgemm_elements_of_c(args) / traits->sm_count;
         if (row->products > 1 && (double)args->k < planes_hides)
             stores = (1 - (double)args->k / planes_hides) *
@@ -541,9 +540,7 @@ static double half_planes_estimate(const tilemm__sgemm_trial_t *trial,
     const double filled_up = ((double)tilemm__round_up(args->m, TILEMM__SGEMM_HALF_ALIGN_MN) +
                               (double)tilemm__round_up(args->n, TILEMM__SGEMM_HALF_ALIGN_MN)) *
                              (double)args->k * (double)args->batch_count;
-    const int64_t pairs = tilemm__div_up(args->m, row->m) *
-                          tilemm__div_up(args->n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) *
-                          args->batch_count;
+    const int64_t pairs = tilemm__sgemm_pairs(row, args->m, args->n, args->batch_count);
     const int64_t waves = tilemm__div_up(pairs, traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR);
     return family->launch +
            (numbers + filled_up) * sizeof(float) / (family->bytes * traits->sm_count) +

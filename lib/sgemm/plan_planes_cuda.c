@@ -131,12 +131,6 @@ static size_t fit(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *
 
 /* ---- the tile -------------------------------------------------------------------------------- */
 
-static int64_t pairs_of(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch)
-{
-    return tilemm__div_up(m, row->m) *
-           tilemm__div_up(n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) * batch;
-}
-
 /* Bytes of what the pieces of a shared pair's tiles are added up from, and of their counters. */
 static size_t partial_bytes_of(const tilemm__sgemm_row_t *row, int64_t shared, int64_t clusters)
 {
@@ -163,7 +157,7 @@ static void choose_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t
     double best = 0;
     for (int v = SM90_FIRST; v < SM90_END; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-        const int64_t pairs = pairs_of(row, args->m, args->n, trial->batch_group);
+        const int64_t pairs = tilemm__sgemm_pairs(row, args->m, args->n, trial->batch_group);
         const int64_t rest = pairs % clusters;
         int64_t shared = 0;
         if (row->products != products || (row->n == 256 && trial->k_split > LONGEST_K_UNSUMMED) ||
@@ -414,7 +408,7 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
 static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
                           tilemm__sgemm_planes_product_t *product)
 {
-    const int64_t count = pairs_of(row, product->m, product->n, product->batch_count);
+    const int64_t count = tilemm__sgemm_pairs(row, product->m, product->n, product->batch_count);
     const int64_t steps = tilemm__div_up(product->k, SM90_K);
     int64_t clusters = sm_count / TILEMM__SGEMM_STREAM_K_PAIR, layers = 0, layer = 0, tail = 0;
     tilemm__sgemm_stream_k_t *const walk = &product->walk.stream_k;

@@ -5,6 +5,7 @@
 
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/outer.h"
+#include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "kernels/sgemm/cuda/warp.h"
@@ -55,7 +56,7 @@
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
 #define PLANES_SM90(row, products, m, n, k) ROW(#row, m, n, k, 384, 1, 0, products, 0)
-#define HALF_PLANES(row, m, n, k) ROW(#row, m, n, k, 384, 1, 0, 3, 1)
+#define HALF_PLANES(row, m, n, k) ROW(#row, m, n, k, 384, 1, 0, 3, 0)
 
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
@@ -156,6 +157,12 @@ int tilemm__sgemm_reads_unaligned(int variant)
 {
     return (variant >= UNALIGNED_FIRST && variant < INVARIANT_FIRST) ||
            (variant >= INVARIANT_UNALIGNED_FIRST && variant < INVARIANT_END);
+}
+
+int64_t tilemm__sgemm_pairs(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch)
+{
+    return tilemm__div_up(m, row->m) *
+           tilemm__div_up(n, (int64_t)row->n * TILEMM__SGEMM_STREAM_K_PAIR) * batch;
 }
 
 tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args)

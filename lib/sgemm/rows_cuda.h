@@ -30,6 +30,10 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
 int tilemm__sgemm_resident_plan(const tilemm__sgemm_row_t *row, int threads, size_t shared,
                                 const tilemm__cuda_traits_t *traits);
 
+/* Tiles of the clusters of a row of FP16 planes on compute capability 9.0, each of two blocks side
+ * by side, in `batch` matrices of m x n. */
+int64_t tilemm__sgemm_pairs(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch);
+
 /* How a fused kernel walks C: rows and columns of clusters of tiles; of C' if `transposed`. */
 typedef struct {
     int64_t rows, cols;

@@ -512,7 +512,7 @@ static void settings(void)
 
 int main(void)
 {
-    const int problems = test_quick() ? 400 : 5000;
+    const int problems = test_quick() ? 400 : 10000;
     rng_t rng = {22};
     unsetenv("TILEMM_INVARIANCE");
     test_begin(TEST_BACKEND);

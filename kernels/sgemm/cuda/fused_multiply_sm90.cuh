@@ -287,7 +287,7 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
     }
     add_part(at, false);
 
-    const bool by_parts = beyond_a || is_uneven; /* beyond_b is, too */
+    const bool by_parts = beyond_a || is_uneven; /* which holds where beyond_b does */
     if (by_parts)
         multiply_parts(at, shared, a, problem, {beyond_a, scales_of_a(at)},
                        {beyond_b, scales_of_b(windows)});

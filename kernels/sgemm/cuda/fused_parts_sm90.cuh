@@ -136,8 +136,8 @@ static __device__ __forceinline__ unsigned look_at_a(shared_t<S> &shared,
 }
 
 template <typename S>
-static __device__ __forceinline__ unsigned
-look_at_b(shared_t<S> &shared, const first_t<S, false> &first, unsigned line0, unsigned stage)
+static __device__ __forceinline__ unsigned look_at_b(shared_t<S> &shared,
+                                                     const first_t<S, false> &first, unsigned stage)
 {
     unsigned seen = 0;
 #pragma unroll 1
@@ -228,7 +228,7 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
     special = !S::ROUTED && (seen_a & SEEN_SPECIAL);
     if (of_b.beyond) {
         mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
-        seen_b = look_at_b(shared, first_b, line0, stage);
+        seen_b = look_at_b(shared, first_b, stage);
         if (!S::ROUTED)
             special = __any_sync(~0u, named_barrier_any<MULTIPLIERS>(
                                           ALL_MULTIPLIERS, special || (seen_b & SEEN_SPECIAL)));

@@ -97,7 +97,7 @@ struct shape_t {
     static const int REGISTERS_MULTIPLIER =
         REGISTERS_LEFT < REGISTERS_NEEDED ? REGISTERS_LEFT : REGISTERS_NEEDED;
     static const int ACCUMULATORS = BN / 2; /* registers */
-    /* Of op(B), of which a thread makes planes at a time. */
+    /* Lines of op(B) of which a thread makes planes at a time. */
     static const int LINES = BN > 128 ? 4 : BN / (32 * CONVERTERS);
     /* A thread's lines are not neighbours, but 8 apart. Neighbours in C' are stored together. */
     static const bool A_APART = A_K || (UNALIGNED && !TRANSPOSED), B_APART = B_K || UNALIGNED;
