@@ -57,8 +57,11 @@ static const tile_t tiles[] = {
     {FFMA("sm75_32x32x32", 32, 32, 32, 8, 2)},
     {FFMA("sm80_128x128x16", 128, 128, 16, 2, 1)},
     {FFMA("sm80_128x64x16", 128, 64, 16, 4, 1)},
-    {FFMA("sm80_64x64x16", 64, 64, 16, 8, 2)},
+    {FFMA("sm80_64x64x16", 64, 64, 16, 5, 1)},
     {FFMA("sm80_64x64x64", 64, 64, 64, 2, 1)},
+    {FFMA("sm80_128x32x16", 128, 32, 16, 4, 1)},
+    {FFMA("sm80_32x128x16", 32, 128, 16, 4, 1)},
+    {FFMA("sm80_32x64x16", 32, 64, 16, 9, 2)},
     {FFMA("sm80_32x32x16", 32, 32, 16, 10, 1)},
     {FFMA("sm80_32x32x32", 32, 32, 32, 5, 1)},
     {SHORT("128x128", 128, 128, 2)},
@@ -320,7 +323,8 @@ static void print_half(void)
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
     const int fused = index_of("fused_sm90_128x128x32"), of_short = index_of("short_sm80_128x128");
-    const int ffma_sm75 = index_of("ffma_sm75_32x128x16");
+    const int sm80 = index_of("ffma_sm80_32x128x16");
+    const int narrow = costs[sm80].measured ? sm80 : index_of("ffma_sm75_32x128x16");
     const int unaligned = index_of("unaligned_sm90_128x128x32");
     const int planes = index_of("planes_sm80_p1");
     double meeting, bytes;
@@ -346,9 +350,9 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     printf(
         "    /* likewise: {\"half_planes_sm90_128x128x64\", {\"half_planes_sm90_128x64x64\", */\n");
     /* One tile: the blocks that divide it are alone on their multiprocessors. */
-    double second = beside_blocks(at, ffma_sm75, costs, 1, "+splitk", &splits);
+    double second = beside_blocks(at, narrow, costs, 1, "+splitk", &splits);
     if (second > 0)
-        second -= 2.0 * tiles[ffma_sm75].m * tiles[ffma_sm75].n * sizeof(float) * splits /
+        second -= 2.0 * tiles[narrow].m * tiles[narrow].n * sizeof(float) * splits /
                   (at->bytes * at->on.gpu.sm_count);
     printf("};\nconst tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {\n");
     measure_cluster(at, index_of("ffma_sm80_128x128x16"), index_of("ffma_sm80_32x32x32"), costs,

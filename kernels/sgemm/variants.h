@@ -51,8 +51,11 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                          \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 128, 16, 2, 2, 1, 4, 2)                                \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 64, 16, 2, 2, 1, 3, 4)                                 \
-    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 2, 1, 3, 8)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 1, 1, 3, 5)                                  \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 64, 2, 2, 4, 3, 2)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 32, 16, 2, 1, 1, 3, 4)                                 \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 128, 16, 1, 2, 1, 3, 4)                                 \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 64, 16, 1, 2, 1, 3, 9)                                  \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 16, 1, 1, 1, 3, 10)                                 \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 32, 1, 1, 2, 3, 5)
 
@@ -93,6 +96,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, m, 4, 8, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, m, 4, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, m, 4, 4, 8)
+/* _long: rows run along k; a block reads a part of k of row after row. ROW(name, aligned, rows, n,
+ * rows at a time, threads). */
+#define TILEMM__SGEMM_SKINNY_LONG_ROWS(ROW) TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, long, 4, 1024)
 
 /* Batches of products with m, n and k up to p: ROW(name, trans_a, trans_b, p, threads). */
 #define TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, p, threads)                                            \
@@ -115,16 +121,20 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_vector_sm75_8_k_aligned, 8, 1, 256, 4, 5)                                            \
     ROW(sgemm_vector_sm75_32_k, 32, 1, 256, 1, 8)                                                  \
     ROW(sgemm_vector_sm75_32_k_aligned, 32, 1, 256, 4, 5)                                          \
-    ROW(sgemm_vector_sm75_256_k, 256, 1, 256, 1, 8)                                                \
+    ROW(sgemm_vector_sm75_256_k, 256, 1, 256, 1, 4)                                                \
     ROW(sgemm_vector_sm75_256_k_aligned, 256, 1, 256, 4, 5)                                        \
+    ROW(sgemm_vector_sm75_1024_k, 1024, 1, 1024, 1, 1)                                             \
+    ROW(sgemm_vector_sm75_1024_k_aligned, 1024, 1, 1024, 4, 1)                                     \
     ROW(sgemm_vector_sm75_32x2_k_aligned, 32, 2, 256, 4, 4)                                        \
     ROW(sgemm_vector_sm75_256x2_k_aligned, 256, 2, 256, 4, 4)                                      \
     ROW(sgemm_vector_sm75_32x4_k_aligned, 32, 4, 256, 4, 3)
 #define TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                           \
     ROW(sgemm_vector_sm75_8_m, 8, 1, 256, 1, 4)                                                    \
     ROW(sgemm_vector_sm75_8_m_aligned, 8, 1, 256, 4, 4)                                            \
+    ROW(sgemm_vector_sm75_16_m, 16, 1, 256, 1, 4)                                                  \
     ROW(sgemm_vector_sm75_32_m, 32, 1, 256, 1, 4)                                                  \
     ROW(sgemm_vector_sm75_32_m_aligned, 32, 1, 256, 4, 4)                                          \
+    ROW(sgemm_vector_sm75_64_m, 64, 1, 256, 1, 4)                                                  \
     ROW(sgemm_vector_sm75_128_m, 128, 1, 1024, 1, 1)                                               \
     ROW(sgemm_vector_sm75_128_m_aligned, 128, 1, 256, 4, 4)                                        \
     ROW(sgemm_vector_sm75_512_m_aligned, 512, 1, 1024, 4, 1)                                       \
@@ -365,6 +375,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                              \
     TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_SKINNY_LONG_ROWS(ROW)                                                            \
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
     TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                               \

@@ -20,10 +20,10 @@
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
-/* Of multiply-adds in FP32, fitted to 5140 products by 8 tiles on H200s, which leaves 11 %
- * between the estimate and what was measured; in small tiles, with 32 rows or columns, and in
- * others. Cycles of a block's copies of 4 bytes, not 16, in a step, for each 32 numbers: of
- * operands that are not aligned, or that tiles transpose. */
+/* Of multiply-adds in FP32, fitted to products by each tile on H200s, which leaves 5 to 10 %
+ * between the estimate and what was measured; in tiles of 32 x 32, and in others. Cycles of a
+ * block's copies of 4 bytes, not 16, in a step, for each 32 numbers: of operands that are not
+ * aligned, or that tiles transpose. */
 static const double ffma_narrow[2] = {0.69, 1.43};
 /* By which a step is longer in a tile that C does not fill, whose copies are checked; those of a
  * thread's copy in a step that is not whole. */
@@ -42,16 +42,19 @@ static const double skinny_one = 500, skinny_start = 300;
 /* Bytes that a multiprocessor reads in a cycle for tiles of up to 4, 8 and 16 columns, if each has
  * a block; and at most, with fewer blocks or two to each. With one column memory bounds all. */
 static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
-/* The part of that rate that tiles of 16 rows reach where X is not aligned; and of memory's, with
- * one column. */
-static const double skinny_few = 0.65, skinny_few_one = 0.69;
+/* The part of that rate that tiles of 16 rows reach where X is not aligned. The part of memory's
+ * that kernels of one column reach: in tiles of 16 rows and kernels _long, where X is not aligned
+ * and where it is; in others. */
+static const double skinny_few = 0.65, skinny_few_one[2] = {0.69, 0.865},
+                    skinny_long[2] = {0.84, 0.96}, skinny_of_one = 0.85;
 /* The part of the room for blocks that clusters of 3, 5, 6 or 7 fill at once. */
 static const double skinny_fits = 0.94;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
 static const double skinny_wave = 3500, skinny_wave_step = 9;
-/* Cycles in which a cluster adds up its splits; in which the last block does, and for each column.
- */
-static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500;
+/* Cycles in which a cluster adds up its splits; in which the last block does, and for each column;
+ * with one column, and in kernels _long. */
+static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500,
+                    skinny_last_one[2] = {10000, 14000};
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
@@ -118,6 +121,7 @@ enum { SM80_RATE = 1024 };
 
 enum {
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    SKINNY_FIRST_LONG = TILEMM__sgemm_skinny_sm75_128x1_long,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     HALF_PLANES_FIRST = TILEMM__sgemm_half_planes_sm90_128x128x64,
@@ -186,7 +190,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    const int large = sm80 && row->m > 32;
+    const int large = sm80 && (row->m > 32 || row->n > 32);
     const int narrow_a = !tilemm__sgemm_is_aligned_a(args) || (sm80 && !args->trans_a);
     const int narrow_b = !tilemm__sgemm_is_aligned_b(args) || (sm80 && args->trans_b);
     const int unfilled = args->m < row->m || args->n < row->n;
@@ -220,18 +224,18 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
 
-/* Whether tiles have the fewest rows, of an X that is not aligned. */
-static int is_few_unaligned(const tilemm__sgemm_row_t *row)
+/* Whether tiles have the fewest rows. */
+static int is_few(const tilemm__sgemm_row_t *row)
 {
     enum { FEWEST = 16 };
-    return row->m == FEWEST && !row->facet;
+    return row->m == FEWEST;
 }
 
 /* Bytes that a multiprocessor reads in a cycle: one of skinny_bytes for tiles of a row. */
 static double skinny_rate(const tilemm__sgemm_row_t *row, int two)
 {
     return skinny_bytes[row->n > 4 ? row->n / 8 : 0][two] *
-           (is_few_unaligned(row) ? skinny_few : 1);
+           (is_few(row) && !row->facet ? skinny_few : 1);
 }
 
 /* Bytes of the operands that a block reads. */
@@ -279,14 +283,20 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                           (double)args->batch_count * (double)trial->splits;
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     const double later = waves > 1 ? waves - 1 : 0;
-    const double part = row->n == 1 && is_few_unaligned(row) ? skinny_few_one : 1;
+    const int is_long = trial->variant >= SKINNY_FIRST_LONG;
+    const double part = row->n > 1    ? 1
+                        : is_long     ? skinny_long[row->facet]
+                        : is_few(row) ? skinny_few_one[row->facet]
+                                      : skinny_of_one;
+    const double last =
+        row->n > 1 ? skinny_last + skinny_last_column * row->n : skinny_last_one[is_long];
     const double least = bytes_of_all(args) / (family->bytes * part * traits->sm_count);
-    const double reading = row->n > 1 ? skinny_reading(trial, blocks, traits) : 0;
+    const double reading = is_long ? 0 : skinny_reading(trial, blocks, traits);
     return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
            (reading > least ? reading : least) + skinny_late(trial, blocks, traits) +
            later * (skinny_wave + skinny_wave_step * (double)trial->k_split) +
            (trial->cluster      ? skinny_meeting
-            : trial->splits > 1 ? skinny_last + skinny_last_column * row->n
+            : trial->splits > 1 ? last
                                 : 0) +
            lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
 }

@@ -14,21 +14,25 @@ enum { SECTOR = TILEMM__SGEMM_SECTOR / sizeof(float) /* numbers */ };
 
 enum { VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m };
 
-/* A matrix and up to four vectors, rows along k and along m: cycles of a block, and of each time
- * that it reads; those of a multiprocessor for each block; and for each vector but the first, of a
- * block and of a time. The latter were fitted to 527 products on an H200, which leaves 15 %. */
+/* A matrix and up to four vectors, rows along k and along m, fitted to 1185 and 366 products on an
+ * H200, which leaves 13 and 10 %, and to 86 of several vectors. Cycles of a block, of one of 1024
+ * threads besides, of each time that it reads, and of a multiprocessor for each block; in which a
+ * cluster, and a second kernel, adds up parts of k; bytes that a multiprocessor reads in a cycle
+ * from the L2 cache, and from one block, or from one of 1024 threads along k, or of the eight rows
+ * of a sector along m; the part that waiting and reading add to each other; and for each vector but
+ * the first, cycles of a block and of each time. */
 static const struct {
-    double block, round, start, pair, pair_round;
-} vector_costs[2] = {{1000, 750, 230, 0, 825}, {0, 600, 520, 1573, 78}};
-/* The part that waiting adds to reading; bytes that one block reads in a cycle; sectors of memory
- * that a block reads for each k beside those that its rows fill, if they are not aligned. */
-static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
-/* By how much several vectors are slower where memory bounds them. */
-static const double vector_several = 1.07;
-/* Cycles by which a block of 1024 threads takes longer to begin and to end. */
-static const double vector_large = 1300;
-/* Cycles in which a cluster meets and adds up its parts of k. */
-static const double vector_meeting = 1100;
+    double block, large, round, start, meeting, second, cached, alone[2], both, pair, pair_round;
+} vector_costs[2] = {{613, 2161, 569, 203, 2437, 4420, 38, {1500, 64.4}, 0.764, 0, 833},
+                     {0, 1363, 624, 426, 1961, 2802, 30.3, {51.6, 14.3}, 0.471, 528, 300}};
+/* The part of the L2 cache that numbers stay in; bytes of a vector that no L1 cache holds, and that
+ * a multiprocessor reads in a cycle of one; sectors of memory that a block reads for each k beside
+ * those that its rows fill, if they are not aligned. */
+static const double vector_stays = 0.71, vector_long = 100e3, vector_again = 63.4,
+                    vector_part = 0.59;
+/* Cycles of a multiprocessor in which a thread reads a number, or four, of X and one of Z along m.
+ */
+static const double vector_load = 4.9 / 32;
 
 /* Blocks read a few numbers ahead, and then wait for them. */
 double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
@@ -40,23 +44,42 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
         &tilemm__sgemm_family_costs[along_m ? TILEMM__OF_VECTOR_M : TILEMM__OF_VECTOR_K];
     const double k = (double)plan->k_split, rounds = (double)tilemm__div_up(plan->k_split, row->k);
     const double share = (double)plan->blocks / traits->sm_count, pairs = row->n / 2;
-    const double resident = resident_of_clusters(row->blocks, (int)plan->splits);
-    const double block = vector_costs[along_m].block + (row->threads > 256 ? vector_large : 0) +
+    const int is_large = row->threads > 256;
+    const int in_cluster = plan->splits > 1 && plan->c_split == 0;
+    const double resident = resident_of_clusters(row->blocks, in_cluster ? (int)plan->splits : 1);
+    const double block = vector_costs[along_m].block + is_large * vector_costs[along_m].large +
                          vector_costs[along_m].pair * pairs;
     const double round = vector_costs[along_m].round + vector_costs[along_m].pair_round * pairs;
     const double waiting = whole(share / resident + 1 - 1e-9) * (block + rounds * round) +
                            share * vector_costs[along_m].start * row->threads / 256;
     /* Bytes of a block. */
-    const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * k;
+    const double rows = (double)tilemm__min(plan->m, row->m),
+                 numbers = rows * k * (double)plan->x_k;
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
         sizeof(float) * (along_m ? k * (row->n + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
-    const double all = share * bytes / family->bytes * (row->n > 1 ? vector_several : 1);
-    const double most =
-        (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
-    const double reading = all > most ? all : most;
-    return family->launch + (plan->splits > 1 ? vector_meeting : 0) +
-           (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
+    const double of_x = (double)plan->m * (double)plan->k * plan->blocks /
+                        ((double)plan->per_matrix * plan->splits) * sizeof(float);
+    const double rate = of_x > vector_stays * (double)traits->l2_bytes
+                            ? family->bytes
+                            : vector_costs[along_m].cached;
+    /* Blocks of a multiprocessor that do not divide k read the same numbers of the vector. */
+    const double again =
+        !along_m && (double)plan->k * sizeof(float) > vector_long
+            ? share * k * sizeof(float) / vector_again / (plan->splits > 1 ? 1 : resident)
+            : 0;
+    /* Of a row in four that is not whole, numbers are read one by one. */
+    const double reads = row->facet ? (plan->m < row->m && plan->m % 4 ? 5 : 1) / 4.0 : 1;
+    const double loads = along_m ? share * k * row->m * vector_load * reads : 0;
+    const double all = share * bytes / rate + again;
+    const double most = (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes /
+                        vector_costs[along_m].alone[along_m ? row->m <= SECTOR : is_large];
+    const double bytes_take = all > most ? all : most;
+    const double reading = bytes_take > loads ? bytes_take : loads;
+    const double both = vector_costs[along_m].both;
+    return family->launch + (in_cluster ? vector_costs[along_m].meeting : 0) +
+           (plan->c_split ? vector_costs[along_m].second : 0) +
+           (waiting > reading ? waiting + both * reading : reading + both * waiting);
 }
 
 /* ---- tiles that fit the matrices ------------------------------------------------------------- */

@@ -13,6 +13,8 @@
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    SKINNY_FIRST_M = TILEMM__sgemm_skinny_sm75_128x1_m,
+    SKINNY_FIRST_LONG = TILEMM__sgemm_skinny_sm75_128x1_long,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
     VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
     SLICEK_FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
@@ -43,16 +45,10 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 
 /* ---- skinny --------------------------------------------------------------------------------- */
 
-/* Measured on an H200: blocks for each multiprocessor, so that enough reads are under way; the
- * least k of a split, which pays for what adding up costs; the least k that keeps the kernel
- * reading; and up to how many columns and from how many rows on a shorter one does too. */
-enum {
-    SKINNY_BLOCKS = 2,
-    SKINNY_SPLIT_K = 256,
-    SKINNY_LEAST_K = 256,
-    SKINNY_ANY_K_N = 4,
-    SKINNY_ANY_K_M = 32768
-};
+/* Measured on an H200: the least k of a split, which pays for what adding up costs; the least k
+ * that keeps the kernel reading; and up to how many columns and from how many rows on a shorter one
+ * does too. */
+enum { SKINNY_SPLIT_K = 256, SKINNY_LEAST_K = 256, SKINNY_ANY_K_N = 4, SKINNY_ANY_K_M = 32768 };
 
 static int is_skinny(const tilemm__sgemm_args_t *args)
 {
@@ -112,7 +108,9 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
         MANY = 32768,
         MOST = 65536,
         SHORT_K = 256,
-        LONG_K = 2304
+        LONG_K = 2304,
+        LONGEST_K = 1 << 14,
+        LARGEST = 1 << 26 /* numbers of X */
     };
     const int one = p->n == 1;
     /* So that clusters of four divide k, and fill the device. */
@@ -122,22 +120,29 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
         return p->m <= FEW ? 16 : 128;
     if (p->x_along_k)
         return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
+    if (one && p->k >= LONGEST_K && p->m <= FEW)
+        return p->k > LARGEST / p->m ? 128 : 64;
     if (one)
         return p->m <= FEW / 2 ? 16 : low ? 32 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
     return p->m >= 2 * MOST && p->k <= 2 * SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
-/* The variant for a problem with `rows` rows of X to a block; -1 if there is none. */
-static int skinny_variant(const tilemm__sgemm_skinny_t *p, int rows)
+/* The variant from `first` up to `end` for a problem with `rows` rows of X to a block; -1 if there
+ * is none. */
+static int skinny_variant_of(const tilemm__sgemm_skinny_t *p, int first, int end, int rows)
 {
-    const int first_m = TILEMM__sgemm_skinny_sm75_128x1_m;
-    const int end = p->x_along_k ? first_m : SMALL_BATCH_FIRST;
-    for (int v = p->x_along_k ? SKINNY_FIRST : first_m; v < end; v++) {
+    for (int v = first; v < end; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         if (row->m == rows && row->n >= p->n && row->facet == p->aligned_x)
             return v;
     }
     return -1;
+}
+
+static int skinny_variant(const tilemm__sgemm_skinny_t *p, int rows)
+{
+    return p->x_along_k ? skinny_variant_of(p, SKINNY_FIRST, SKINNY_FIRST_M, rows)
+                        : skinny_variant_of(p, SKINNY_FIRST_M, SKINNY_FIRST_LONG, rows);
 }
 
 /* The blocks of a cluster that take the splits, and add them up themselves; 0 if the splits are too
@@ -158,18 +163,20 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[p->variant];
     const int64_t tiles = tilemm__div_up(p->m, row->m) * p->batch_count;
     const size_t counter_bytes = (size_t)tilemm__round_up(tiles * (int64_t)sizeof(unsigned), 1024);
-    int64_t splits = tilemm__min(SKINNY_BLOCKS * traits->sm_count / tiles,
+    /* A part of k of kernels _long begins at a line of the cache. */
+    const int unit = p->variant >= SKINNY_FIRST_LONG ? TILEMM__SGEMM_LINE / (int)sizeof(float) : 4;
+    int64_t splits = tilemm__min(row->blocks * traits->sm_count / tiles,
                                  tilemm__min(p->k / SKINNY_SPLIT_K, most_splits));
     const int64_t cluster = traits->cc >= 90 ? skinny_cluster(tiles, splits, traits) : 0;
     size_t bytes = 0;
     p->cluster = 1;
     p->partial_bytes = 0;
     if (cluster > 1) {
-        p->splits = tilemm__sgemm_split(p->k, cluster, 4, &p->k_split);
+        p->splits = tilemm__sgemm_split(p->k, cluster, unit, &p->k_split);
         p->cluster = (unsigned)p->splits;
     } else {
         for (; splits > 1; splits /= 2) { /* until there is room */
-            p->splits = tilemm__sgemm_split(p->k, splits, 4, &p->k_split);
+            p->splits = tilemm__sgemm_split(p->k, splits, unit, &p->k_split);
             p->partial_bytes = (size_t)tilemm__round_up(
                 tiles * row->m * row->n * p->splits * (int64_t)sizeof(float), 1024);
             bytes = counter_bytes;
@@ -197,18 +204,31 @@ static tilemm__sgemm_trial_t skinny_trial(const tilemm__sgemm_skinny_t *p)
                                    .cluster = p->cluster > 1};
 }
 
+/* Try a variant, if it is one and allowed. */
+static int try_skinny_variant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              int variant, tilemm__sgemm_trial_t *best)
+{
+    tilemm__sgemm_skinny_t p = skinny_of(args);
+    p.variant = variant;
+    if (variant < 0 || !tilemm__sgemm_is_allowed(limits, variant))
+        return 0;
+    split_skinny(limits->cuda, INT64_MAX, limits->workspace, &p);
+    tilemm__sgemm_keep_better(args, limits, skinny_trial(&p), best);
+    return 1;
+}
+
 static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        tilemm__sgemm_trial_t *best)
 {
     const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
-    tilemm__sgemm_skinny_t p = skinny_of(args);
-    p.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc));
-    for (int i = 0; i < 6 && (p.variant < 0 || !tilemm__sgemm_is_allowed(limits, p.variant)); i++)
-        p.variant = skinny_variant(&p, others[i]);
-    if (p.variant < 0 || !tilemm__sgemm_is_allowed(limits, p.variant))
-        return;
-    split_skinny(limits->cuda, INT64_MAX, limits->workspace, &p);
-    tilemm__sgemm_keep_better(args, limits, skinny_trial(&p), best);
+    const tilemm__sgemm_skinny_t p = skinny_of(args);
+    if (p.n == 1 && p.x_along_k &&
+        (p.m <= tilemm__sgemm_rows[SKINNY_FIRST_LONG].m || *limits->variant))
+        try_skinny_variant(args, limits, SKINNY_FIRST_LONG + p.aligned_x, best);
+    int tried = try_skinny_variant(args, limits,
+                                   skinny_variant(&p, skinny_rows(&p, limits->cuda->cc)), best);
+    for (int i = 0; i < 6 && !tried; i++)
+        tried = try_skinny_variant(args, limits, skinny_variant(&p, others[i]), best);
 }
 
 static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -493,6 +513,7 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
 {
     const tilemm__sgemm_ffma_plan_t *ffma = &plan->as.ffma;
     const tilemm__sgemm_skinny_t *skinny = &plan->as.skinny.product;
+    const tilemm__sgemm_vector_t *vector = &plan->as.vector.product;
     const tilemm__sgemm_fused_t *fused = &plan->as.fused.product;
     const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
     snprintf(plan->name, sizeof plan->name, "%s",
@@ -504,7 +525,7 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
     if (plan->method == TILEMM__SGEMM_SKINNY)
         add_splits(plan, skinny->splits, skinny->cluster);
     if (plan->method == TILEMM__SGEMM_VECTOR)
-        add_splits(plan, plan->as.vector.splits, plan->as.vector.splits);
+        add_splits(plan, vector->splits, vector->c_split ? 1 : vector->splits);
     if (plan->method == TILEMM__SGEMM_SLICEK)
         add_splits(plan, plan->as.slicek.splits, (unsigned)plan->as.slicek.splits);
     if (plan->method == TILEMM__SGEMM_FITTED) {

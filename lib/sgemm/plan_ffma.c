@@ -39,11 +39,9 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
         const int tries = MOST_CLUSTER + tilemm__sgemm_resident_blocks(row, traits);
-        const int sm80 = v >= SM80_FIRST, narrow = (row->m == 32) != (row->n == 32);
-        /* From 8.0 on only narrow tiles are left to sm75's kernel. */
-        if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
-            continue;
-        if (invariant && !(adds_in_one_chain(v) && sm80 == (traits->cc >= 80)))
+        const int sm80 = v >= SM80_FIRST;
+        if (sm80 != (traits->cc >= 80) || !tilemm__sgemm_is_allowed(limits, v) ||
+            (invariant && !adds_in_one_chain(v)))
             continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);

@@ -47,6 +47,12 @@ typedef struct {
     tilemm__sgemm_zero_t zero; /* if blocks is not 0 */
 } tilemm__sgemm_skinny_plan_t;
 
+/* A matrix and a few vectors. The workspace has the sums of parts of k. */
+typedef struct {
+    tilemm__sgemm_vector_t product;
+    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+} tilemm__sgemm_vector_plan_t;
+
 /* Tiles. If the fringe has blocks, its few rows or columns at the end of C are not among those of
  * the tiles: they are computed by a concurrent kernel. Neither needs workspace then. */
 typedef struct {
@@ -134,7 +140,7 @@ typedef struct {
         tilemm__sgemm_ffma_plan_t ffma;
         tilemm__sgemm_skinny_plan_t skinny;
         tilemm__sgemm_small_batch_t small_batch;
-        tilemm__sgemm_vector_t vector;
+        tilemm__sgemm_vector_plan_t vector;
         tilemm__sgemm_slicek_t slicek;
         tilemm__sgemm_outer_t outer;
         tilemm__sgemm_fitted_t fitted;

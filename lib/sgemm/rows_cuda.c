@@ -18,6 +18,8 @@
     ROW(#row, m, n, k, (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups), blocks,                \
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
+#define SKINNY_LONG(row, aligned, rows, n, at_a_time, threads)                                     \
+    ROW(#row, rows, n, 4, threads, 1, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
 /* k: of a time that a block reads. */
 #define VECTOR_K(row, lanes, columns, threads, width, blocks)                                      \
@@ -62,12 +64,13 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
         HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
         TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(
-            SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
-            TILEMM__SGEMM_VECTOR_K_ROWS(VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(
-                VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK) TILEMM__SGEMM_OUTER_ROWS(OUTER)
-                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(
-                    SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                    TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
+            SKINNY) TILEMM__SGEMM_SKINNY_LONG_ROWS(SKINNY_LONG)
+            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(
+                VECTOR_K) TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK)
+                TILEMM__SGEMM_OUTER_ROWS(OUTER) TILEMM__SGEMM_FITTED_ROWS(
+                    FITTED) TILEMM__SGEMM_SHORT_ROWS(SHORT)
+                    TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32) TILEMM__SGEMM_FUSED_ROWS(
+                        FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
                         TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_TF32_UNALIGNED_ROWS(
                             FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
                             TILEMM__SGEMM_HALF_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(
@@ -109,7 +112,8 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
                                   const tilemm__cuda_traits_t *traits)
 {
     const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
-    const int64_t by_shared = (int64_t)(traits->shared_per_sm / ((size_t)row->shared + reserved));
+    const size_t shared = (size_t)row->shared + reserved;
+    const int64_t by_shared = shared ? (int64_t)(traits->shared_per_sm / shared) : row->blocks;
     const int64_t by_threads = traits->max_threads_per_sm / row->threads;
     return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
 }

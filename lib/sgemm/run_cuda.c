@@ -28,6 +28,14 @@ static int run_splitk(tilemm__sgemm_splitk_t *splitk, void *workspace, cudaStrea
     return tilemm__sgemm_splitk_launch(splitk, stream);
 }
 
+static int run_vector(tilemm__sgemm_vector_plan_t *plan, void *workspace, cudaStream_t stream)
+{
+    if (plan->splitk.blocks > 0)
+        plan->product.c = workspace;
+    const int error = tilemm__sgemm_vector_launch(&plan->product, stream);
+    return error ? error : run_splitk(&plan->splitk, workspace, stream);
+}
+
 static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream_t stream)
 {
     const int sm80 = plan->tiles.variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
@@ -336,9 +344,7 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     case TILEMM__SGEMM_SMALL_BATCH:
         error = tilemm__sgemm_small_batch_launch(&plan.as.small_batch, state->stream);
         break;
-    case TILEMM__SGEMM_VECTOR:
-        error = tilemm__sgemm_vector_launch(&plan.as.vector, state->stream);
-        break;
+    case TILEMM__SGEMM_VECTOR: error = run_vector(&plan.as.vector, workspace, state->stream); break;
     case TILEMM__SGEMM_SLICEK:
         error = tilemm__sgemm_slicek_launch(&plan.as.slicek, state->stream);
         break;

@@ -27,6 +27,24 @@ enum { ARCHS = 5 };
 static tilemm_t contexts[ARCHS][CONTEXTS];
 static char workspace[WORKSPACE];
 
+/* ---- a product ------------------------------------------------------------------------------ */
+
+/* Row-major and dense: A m x k, B k x n, C m x n, and the results. */
+typedef struct {
+    int64_t m, n, k;
+    float alpha, beta;
+    float *a, *b, *c, *out;
+    int math; /* the mode; ANY: it makes no difference */
+} problem_t;
+
+static float *numbers(int64_t count)
+{
+    float *x = calloc((size_t)count + 1, sizeof(*x));
+    if (!x)
+        exit(1);
+    return x;
+}
+
 /* ---- the rule ------------------------------------------------------------------------------- */
 
 #ifdef TEST_CUDA
@@ -52,33 +70,80 @@ enum { CHAIN = 128, LEAST_K_OF_TILES = 128 };
 enum { SEPARATE = 0, FUSED, TILES, TILES_TF32 };
 static int has_tiles[ARCHS]; /* a name of another machine caps nothing */
 
-/* Products and additions, each rounded; or together, once. */
-static float add_product(int fused, float sum, float a, float b)
+/* A product and a sum that the compiler cannot make one operation of. */
+static __attribute__((noinline)) void multiply(int64_t n, float a, const float *b, float *products)
 {
-    volatile float product = a * b;
-    return fused ? fmaf(a, b, sum) : sum + product;
+    for (int64_t j = 0; j < n; j++)
+        products[j] = a * b[j];
 }
 
-/* Of element (i, j): chains of CHAIN steps, added up. */
-static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
+static __attribute__((noinline)) void add(int64_t n, const float *x, float *sums)
 {
-    if (fused >= TILES)
-        return tile_sum(fused == TILES_TF32, k, a, b, ldb);
-    float sum = 0;
-    for (int64_t chain = 0; chain < k; chain += CHAIN) {
-        float chain_sum = 0;
-        for (int64_t p = chain; p < k && p < chain + CHAIN; p++)
-            chain_sum = add_product(fused, chain_sum, a[p], b[p * ldb]);
-        sum = chain == 0 ? chain_sum : sum + chain_sum;
+    for (int64_t j = 0; j < n; j++)
+        sums[j] += x[j];
+}
+
+/* sums += a b, rounded once. Without the instruction the C library computes it, ten times slower.
+ */
+#ifdef __x86_64__
+__attribute__((target("fma"))) static void multiply_add_by_fma(int64_t n, float a, const float *b,
+                                                               float *sums)
+{
+    for (int64_t j = 0; j < n; j++)
+        sums[j] = fmaf(a, b[j], sums[j]);
+}
+#endif
+
+static void multiply_add(int64_t n, float a, const float *b, float *sums)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("fma")) {
+        multiply_add_by_fma(n, a, b, sums);
+        return;
     }
-    return sum;
+#endif
+    for (int64_t j = 0; j < n; j++)
+        sums[j] = fmaf(a, b[j], sums[j]);
 }
 
-static float element_of(int fused, int64_t k, float alpha, float beta, const float *a,
-                        const float *b, int64_t ldb, float c)
+/* Row i of op(A) op(B): chains of CHAIN steps, added up. A step is rounded twice, or once. */
+static void sums_of_row(int fused, const problem_t *p, int64_t i, float *sums)
 {
-    volatile float scaled = alpha * sum_of(fused, k, a, b, ldb), added = beta * c;
-    return beta == 0 ? scaled : scaled + added;
+    const int64_t n = p->n, k = p->k;
+    const float *const a = p->a + i * k;
+    float *const of_chain = numbers(n), *const products = numbers(n);
+    for (int64_t j = 0; j < n && fused >= TILES; j++)
+        sums[j] = tile_sum(fused == TILES_TF32, k, a, p->b + j, n);
+    for (int64_t chain = 0; chain < k && fused < TILES; chain += CHAIN) {
+        float *const x = chain == 0 ? sums : of_chain;
+        memset(x, 0, (size_t)n * sizeof(*x));
+        for (int64_t l = chain; l < k && l < chain + CHAIN; l++) {
+            const float *const b = p->b + l * n;
+            if (fused) {
+                multiply_add(n, a[l], b, x);
+            } else {
+                multiply(n, a[l], b, products);
+                add(n, products, x);
+            }
+        }
+        if (chain > 0)
+            add(n, of_chain, sums);
+    }
+    free(of_chain);
+    free(products);
+}
+
+/* Row i of C. */
+static void row_of(int fused, const problem_t *p, int64_t i, float *row)
+{
+    sums_of_row(fused, p, i, row);
+    multiply(p->n, p->alpha, row, row);
+    if (p->beta != 0) {
+        float *const added = numbers(p->n);
+        multiply(p->n, p->beta, p->c + i * p->n, added);
+        add(p->n, added, row);
+        free(added);
+    }
 }
 
 #endif
@@ -89,22 +154,6 @@ static int same(float x, float y)
 }
 
 /* ---- a product, stored in some way ---------------------------------------------------------- */
-
-/* Row-major and dense: A m x k, B k x n, C m x n, and the results. */
-typedef struct {
-    int64_t m, n, k;
-    float alpha, beta;
-    float *a, *b, *c, *out;
-    int math; /* the mode; ANY: it makes no difference */
-} problem_t;
-
-static float *numbers(int64_t count)
-{
-    float *x = calloc((size_t)count + 1, sizeof(*x));
-    if (!x)
-        exit(1);
-    return x;
-}
 
 /* A number that spoils what it meets. */
 static float poison(rng_t *rng)
@@ -256,9 +305,16 @@ static void check_rule(tilemm_t ctx, rng_t *rng, const problem_t *p, int number,
     const int is_slow = TEST_BACKEND == TILEMM_BACKEND_CUDA && !fused;
     const int64_t all = p->m * p->n, step = is_slow && all > MOST ? 2 * all / MOST : 1;
     int64_t wrong = 0, first = -1;
+    float *const row = numbers(p->n);
     for (int64_t x = 0; x < all && fused >= 0; x += rng_range(rng, 1, step)) {
+#ifdef TEST_CUDA
         const float want = element_of(fused, p->k, p->alpha, p->beta, p->a + x / p->n * p->k,
                                       p->b + x % p->n, p->n, p->c[x]);
+#else
+        if (x % p->n == 0)
+            row_of(fused, p, x / p->n, row);
+        const float want = row[x % p->n];
+#endif
         if (!same(p->out[x], want) && !wrong++)
             first = x;
     }
@@ -266,6 +322,7 @@ static void check_rule(tilemm_t ctx, rng_t *rng, const problem_t *p, int number,
           "%d: %s %s, %lldx%lldx%lld, %g %g: %lld elements are not by the rule, the first %lld",
           number, arch, tilemm_last_kernel(ctx), (long long)p->m, (long long)p->n, (long long)p->k,
           (double)p->alpha, (double)p->beta, (long long)wrong, (long long)first);
+    free(row);
 }
 
 /* Some rows and columns again, in other places among poisoned ones. */

@@ -181,6 +181,7 @@ static const char *const rare[] = {
     "sgemm_skinny_sm75_256x4",
     "sgemm_skinny_sm75_128x2",
     "sgemm_skinny_sm75_64x1",
+    "sgemm_skinny_sm75_128x1_long",
     "sgemm_fused_sm90_64x128x32",
     "sgemm_fused_sm90_32x256x32",
     "sgemm_fused_sm90_64x64x32",
@@ -221,8 +222,11 @@ static const char *const rare[] = {
     "sgemm_vector_sm75_8_k",
     "sgemm_vector_sm75_32_k",
     "sgemm_vector_sm75_256_k",
+    "sgemm_vector_sm75_1024_k",
     "sgemm_vector_sm75_8_m",
+    "sgemm_vector_sm75_16_m",
     "sgemm_vector_sm75_32_m",
+    "sgemm_vector_sm75_64_m",
     "sgemm_vector_sm75_128_m",
     "sgemm_vector_sm75_512_m_aligned",
     "sgemm_vector_sm75_32x2_k",
@@ -260,6 +264,11 @@ static void rare_kernels(rng_t *rng)
                                          : strstr(rare[v], "x2") ? 2
                                                                  : rng_range(rng, 3, 4);
                 g.k += 256;
+                if (strstr(rare[v], "_long") && i % 16 > 13) { /* several pieces of k to a block */
+                    g.k += 2000000;
+                    g.m = tilemm__min(g.m, 9);
+                    g.n = tilemm__min(g.n, 9);
+                }
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             }
             const int is_slicek = strstr(rare[v], "slicek") != NULL;
@@ -269,15 +278,22 @@ static void rare_kernels(rng_t *rng)
             const int is_unaligned = strstr(rare[v], "tf32_unaligned") != NULL;
             /* Of several tiles, which the copy engine may store. */
             const int has_tiles = (is_tf32 || is_unaligned || is_192) && i % 4 == 1;
-            const int aligned = (is_vector && i % 4 > 1) || (has_tiles && !is_unaligned);
+            /* Every other long product lies anywhere, in a batch. */
+            const int aligned = (is_vector && (i % 4 == 2 || i % 16 == 3 || i % 16 == 7)) ||
+                                (has_tiles && !is_unaligned);
             if (is_vector) {
                 const int columns = strstr(rare[v], "x2_")   ? 2
                                     : strstr(rare[v], "x4_") ? rng_range(rng, 3, 4)
                                                              : 1;
                 *(i % 2 ? &g.m : &g.n) = columns;
-                if (i % 4 == 3) { /* clusters */
+                g.k += g.k == 0;
+                g.alpha += g.alpha == 0; /* or no kernel multiplies */
+                if (i % 8 == 3) {        /* clusters */
                     g.n = rng_range(rng, columns, 100);
                     g.k += rng_range(rng, 3000, 12000);
+                } else if (i % 8 == 7) { /* more parts of k than a cluster has blocks */
+                    g.n = rng_range(rng, columns, columns + 3);
+                    g.k += rng_range(rng, 20000, 200000);
                 }
                 if (columns > 1 && i % 4 == 2) { /* the matrix lies as the kernel reads it */
                     const int along_k = rare[v][strlen(rare[v]) - 1] == 'k';

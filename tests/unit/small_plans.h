@@ -205,24 +205,42 @@ static void check_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 }
 
 /* A matrix and up to four vectors: blocks cover the rows of X, and find their matrix by a product
- * in place of a division; what is read 16 bytes at a time is aligned. */
+ * in place of a division; what is read 16 bytes at a time is aligned; parts of k that no cluster
+ * adds up are dense matrices, which the workspace holds and a second kernel adds up. */
 static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const tilemm__sgemm_vector_t *const p = &plan->as.vector;
+    const tilemm__sgemm_vector_t *const p = &plan->as.vector.product;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
     const int exchange = args->m < args->n;
-    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    const int along_m = p->variant >= TILEMM__sgemm_vector_sm75_8_m;
+    tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    if (e.m == 1 && (!e.trans_a || e.lda == 1)) { /* a row of k, however it is called */
+        e.trans_a = 0;
+        e.lda = tilemm__round_up(e.k, 4);
+    }
+    const int is_strided = e.trans_a && !along_m;
     const int64_t per_matrix = tilemm__div_up(e.m, row->m);
+    const tilemm__sgemm_splitk_t *const splitk = &plan->as.vector.splitk;
+    const int64_t ldc = p->c_split ? args->n : args->ldc;
     CHECK(p->n == e.n && p->n <= row->n && (row->n == 1 || p->n > row->n / 2), "%s: %d columns",
           plan->name, p->n);
-    CHECK(p->m == e.m && p->k == e.k && p->ldx == e.lda && p->c_m == (exchange ? 1 : args->ldc) &&
-              p->c_n == (exchange ? args->ldc : 1) && p->z_k == (e.trans_b ? 1 : e.ldb) &&
-              p->z_n == (e.trans_b ? e.ldb : 1) &&
-              e.trans_a == (p->variant >= TILEMM__sgemm_vector_sm75_8_m),
+    CHECK(p->m == e.m && p->k == e.k && p->ldx == (is_strided ? 1 : e.lda) &&
+              p->x_k == (is_strided ? e.lda : 1) && p->c_m == (exchange ? 1 : ldc) &&
+              p->c_n == (exchange ? ldc : 1) && p->z_k == (e.trans_b ? 1 : e.ldb) &&
+              p->z_n == (e.trans_b ? e.ldb : 1) && (e.trans_a || !along_m) &&
+              (!is_strided || (e.lda <= 4 && !row->facet)),
           "%s: X is %lld x %lld", plan->name, (long long)p->m, (long long)p->k);
     check_splits(plan->name, args->k, p->splits, p->k_split);
-    CHECK(p->splits == 1 || (p->splits <= 8 && p->k_split % 4 == 0), "%s: %u parts of %lld",
-          plan->name, p->splits, (long long)p->k_split);
+    CHECK(p->splits == 1 || p->k_split % 4 == 0, "%s: %u parts of %lld", plan->name, p->splits,
+          (long long)p->k_split);
+    CHECK((p->splits > 8) == (p->c_split > 0) && (splitk->blocks > 0) == (p->c_split > 0),
+          "%s: %u parts", plan->name, p->splits);
+    if (p->c_split)
+        CHECK(p->c_split == args->batch_count * args->m * args->n &&
+                  p->stride_c == args->m * args->n && p->alpha == 1 && p->beta == 0 &&
+                  plan->workspace == (size_t)(p->splits * p->c_split) * sizeof(float) &&
+                  splitk->splits == p->splits && splitk->count == p->c_split,
+              "%s: %u parts", plan->name, p->splits);
     CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count * p->splits,
           "%s: %u blocks", plan->name, p->blocks);
     for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
@@ -230,8 +248,8 @@ static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
         check_division(plan->name, p->by_per_matrix, block / p->splits, p->per_matrix);
     }
     CHECK(!row->facet || (tilemm__sgemm_is_aligned_a(&e) &&
-                          (e.trans_a || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0 &&
-                                         (p->n == 1 || p->z_n % 4 == 0)))),
+                          (along_m || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0 &&
+                                       (p->n == 1 || p->z_n % 4 == 0)))),
           "%s: X or Z is not aligned", plan->name);
 }
 

@@ -5,11 +5,13 @@
  *
  * Each word of X is read once, to registers, while the step before is multiplied. A thread
  * multiplies it by all N columns of Z, of which DEPTH steps of k are in shared memory at a time.
- * There are two kernels:
+ * There are three kernels:
  *   across - X's rows run along k. KL lanes lie along k, with 4 words each of R rows. At the end
  *            lanes fold their sums by halves.
  *   down   - X's rows run along m. IL lanes lie along m, with 4 words each, the others along k; a
  *            thread takes U steps of k at a time.
+ *   along  - X's rows run along k, and are few and long. All threads lie along k and keep their
+ *            words of Z in registers, while they read one row after another.
  * The warps of a block have different rows, or WK of them divide k; blocks divide k in `splits`.
  * Warps' sums are added pairwise in shared memory. Blocks' sums are added in the order of the
  * splits: by all blocks of a cluster, or by the block that finishes last, by a counter that it sets
@@ -33,7 +35,7 @@
 #include "kernels/cuda/registers.cuh"
 #include "skinny.h"
 
-enum { WARPS = 8, THREADS = WARPS * 32 };
+enum { WARPS = 8, THREADS = WARPS * 32 }; /* of across and down */
 
 /* The layout of DEPTH steps of k of Z. KL is 0 for down. */
 template <int N, int KL, bool VECTOR>
@@ -150,7 +152,7 @@ static __device__ __forceinline__ int column_of(int o, bool down_rows)
 
 /* Epilogue: store the block's sums, which are in out[row * (N + 1) + column], together with those
  * of the tile's other splits, from their shared memory or through `partial`. */
-template <int ROWS, int N>
+template <int ROWS, int N, int THREADS = ::THREADS>
 static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &problem, float *out)
 {
     const place_t place = place_of(problem);
@@ -520,13 +522,113 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
     finish<ROWS, N>(problem, shared);
 }
 
+/* ---- X's rows run along k, and are few and long --------------------------------------------- */
+
+/* Word i of a thread, after the first of its block. */
+template <int THREADS, bool VECTOR>
+static __device__ __forceinline__ int word_of(int i)
+{
+    return VECTOR ? (i / 4 * THREADS + (int)threadIdx.x) * 4 + i % 4
+                  : i * THREADS + (int)threadIdx.x;
+}
+
+/* Producer of X: of R rows from p on, of which `rows` exist, this thread's words of the `depth`
+ * from k on. */
+template <int R, int WORDS, int THREADS, bool VECTOR>
+static __device__ __forceinline__ void fetch_along(float (&x)[R][WORDS], const float *p,
+                                                   int64_t ldx, int rows, int depth)
+{
+#pragma unroll
+    for (int r = 0; r < R; r++, p += ldx)
+#pragma unroll
+        for (int i = 0; i < WORDS; i += 4) {
+            if (VECTOR && r < rows && word_of<THREADS, VECTOR>(i + 3) < depth) {
+                unpack(x[r] + i, __ldcs((const float4 *)(p + word_of<THREADS, VECTOR>(i))));
+            } else {
+#pragma unroll
+                for (int j = i; j < i + 4; j++) {
+                    const int at = word_of<THREADS, VECTOR>(j);
+                    x[r][j] = r < rows && at < depth ? __ldg(p + at) : 0.0f;
+                }
+            }
+        }
+}
+
+template <int ROWS, int R, int THREADS, bool VECTOR>
+static __device__ __forceinline__ void along(const tilemm__sgemm_skinny_t &problem)
+{
+    const int WORDS = TILEMM__SGEMM_SKINNY_WORDS, WARPS = THREADS / 32, PITCH = WARPS + 1;
+    __shared__ float shared[ROWS * PITCH];
+    static_assert(ROWS % R == 0 && ROWS % WARPS == 0, "rows are shared out evenly");
+
+    const place_t place = place_of(problem);
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int rows = (int)min(problem.m - place.tile * ROWS, (int64_t)ROWS);
+    const float *const x = place.x + place.tile * ROWS * problem.ldx;
+    /* Pieces of k of the same length, in whole lines of the cache. */
+    const int64_t length = place.end_k - place.begin_k;
+    const int64_t pieces = (length + THREADS * WORDS - 1) / (THREADS * WORDS);
+    const int piece = (int)((length + pieces * 32 - 1) / (pieces * 32)) * 32;
+
+#pragma unroll 1
+    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += piece) {
+        const int depth = (int)min((int64_t)piece, place.end_k - k0);
+        const float *p = x + k0;
+        float z[WORDS], next[R][WORDS];
+        fetch_along<R, WORDS, THREADS, VECTOR>(next, p, problem.ldx, rows, depth);
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            const int at = word_of<THREADS, VECTOR>(i);
+            z[i] = at < depth ? __ldg(place.z + (k0 + at) * problem.z_k) : 0.0f;
+        }
+#pragma unroll 1
+        for (int row = 0; row < rows; row += R) {
+            float sum[R];
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                sum[r] = next[r][0] * z[0];
+#pragma unroll
+                for (int i = 1; i < WORDS; i++)
+                    sum[r] = fmaf(next[r][i], z[i], sum[r]);
+            }
+            p += R * problem.ldx;
+            fetch_along<R, WORDS, THREADS, VECTOR>(next, p, problem.ldx, rows - row - R, depth);
+            bool owner = true;
+            int kept = 0;
+            fold<R, 16, 1>(sum, lane, &kept, &owner);
+            if (owner) {
+                float *const total = shared + (row + kept) * PITCH + warp;
+                *total = k0 == place.begin_k ? sum[0] : *total + sum[0];
+            }
+        }
+    }
+
+    /* Warps' sums: a warp adds up some rows' in pairs. */
+    float total[ROWS / WARPS];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < ROWS / WARPS; i++) {
+        total[i] = warp + i * WARPS < rows ? shared[(warp + i * WARPS) * PITCH + lane] : 0.0f;
+#pragma unroll
+        for (int apart = 16; apart > 0; apart /= 2)
+            total[i] += __shfl_xor_sync(~0u, total[i], apart);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < ROWS / WARPS; i++)
+        if (lane == 0)
+            shared[(warp + i * WARPS) * 2] = total[i];
+    __syncthreads();
+    finish<ROWS, 1, THREADS>(problem, shared);
+}
+
 /* ---- variants ------------------------------------------------------------------------------- */
 
 /* The registers let BLOCKS blocks fit a multiprocessor. */
 enum { BLOCKS = 2 };
 
-#define KERNEL(name, call)                                                                         \
-    static __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
+#define KERNEL(name, threads, blocks, call)                                                        \
+    static __global__ void __launch_bounds__(threads, blocks)                                      \
         name(const __grid_constant__ tilemm__sgemm_skinny_t problem)                               \
     {                                                                                              \
         if (!problem.partial && !problem.fringe)                                                   \
@@ -537,19 +639,28 @@ enum { BLOCKS = 2 };
     }
 #define KERNEL_K(name, aligned, rows, n, lanes_k, rows_of_thread, warps_k)                         \
     static_assert(WARPS / (warps_k) * (32 / (lanes_k)) * (rows_of_thread) == (rows), #name);       \
-    KERNEL(name, (across<n, lanes_k, rows_of_thread, warps_k, (aligned) != 0>))
+    KERNEL(name, THREADS, BLOCKS, (across<n, lanes_k, rows_of_thread, warps_k, (aligned) != 0>))
 #define KERNEL_M(name, aligned, rows, n, lanes_m, steps, warps_k)                                  \
     static_assert(WARPS / (warps_k) * (lanes_m)*4 == (rows), #name);                               \
-    KERNEL(name, (down<n, lanes_m, 1, warps_k, steps, (aligned) != 0>))
+    KERNEL(name, THREADS, BLOCKS, (down<n, lanes_m, 1, warps_k, steps, (aligned) != 0>))
+#define KERNEL_LONG(name, aligned, rows, n, at_a_time, threads)                                    \
+    KERNEL(name, threads, 1, (along<rows, at_a_time, threads, (aligned) != 0>))
 TILEMM__SGEMM_SKINNY_K_ROWS(KERNEL_K)
 TILEMM__SGEMM_SKINNY_M_ROWS(KERNEL_M)
+TILEMM__SGEMM_SKINNY_LONG_ROWS(KERNEL_LONG)
 
-#define VARIANT(name, ...) name,
-static void (*const variants[])(tilemm__sgemm_skinny_t) = {
-    TILEMM__SGEMM_SKINNY_K_ROWS(VARIANT) TILEMM__SGEMM_SKINNY_M_ROWS(VARIANT)};
+#define VARIANT(name, ...) {name, THREADS},
+#define VARIANT_LONG(name, aligned, rows, n, at_a_time, threads) {name, threads},
+static const struct {
+    void (*kernel)(tilemm__sgemm_skinny_t);
+    unsigned threads;
+} variants[] = {TILEMM__SGEMM_SKINNY_K_ROWS(VARIANT) TILEMM__SGEMM_SKINNY_M_ROWS(VARIANT)
+                    TILEMM__SGEMM_SKINNY_LONG_ROWS(VARIANT_LONG)};
 
 extern "C" int tilemm__sgemm_skinny_launch(const tilemm__sgemm_skinny_t *problem, void *stream)
 {
-    return launch_grids(variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x1_k], *problem,
-                        {0, THREADS, 0, problem->cluster, problem->concurrent != 0}, stream);
+    const auto &variant = variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x1_k];
+    return launch_grids(variant.kernel, *problem,
+                        {0, variant.threads, 0, problem->cluster, problem->concurrent != 0},
+                        stream);
 }

@@ -19,11 +19,11 @@ extern "C" {
 #define TILEMM__SGEMM_VECTOR_AHEAD_M(width) ((width) == 4 ? 8 : 16)
 
 /* C (m x n) = alpha X Z + beta C, 0 < k, n up to the variant's columns. A product of few rows is
- * the same with A and B exchanged. Element (i, p) of X is x[i * ldx + p] for kernels _k, x[p * ldx
- * + i] for kernels _m; element (p, j) of Z is z[p * z_k + j * z_n], element (i, j) of C is c[i *
- * c_m + j * c_n]. Kernels _aligned read X 16 bytes at a time, _k Z too: addresses, ldx, z_n and
- * strides are multiples of 16 bytes then, and for _k z_k is 1. m, k and the number of blocks are at
- * most 2^30. */
+ * the same with A and B exchanged. Element (i, p) of X is x[i * ldx + p * x_k] for kernels _k,
+ * x[p * ldx + i] for kernels _m; element (p, j) of Z is z[p * z_k + j * z_n], element (i, j) of C
+ * is c[i * c_m + j * c_n]. Kernels _aligned read X 16 bytes at a time, _k Z too: addresses, ldx,
+ * z_n and strides are multiples of 16 bytes then, and for _k z_k is 1. x_k is 1 but in kernels _k,
+ * not aligned, whose blocks have one row. m, k and the number of blocks are at most 2^30. */
 typedef struct {
     int64_t m, k;
     int n;
@@ -33,11 +33,15 @@ typedef struct {
     const float *const *x_array, *const *z_array;
     float *const *c_array;
     int64_t ldx, z_k, z_n, c_m, c_n;
+    int x_k;
     int64_t stride_x, stride_z, stride_c;
     int variant;
-    int64_t k_split; /* steps of k of a block, in a cluster of `splits`; _k has one */
+    /* Steps of k of a block, of which `splits` divide k: in a cluster, which adds up; or, if
+     * c_split is not 0, split s stores its sums at c + s * c_split. Kernels _k with several rows to
+     * a block do not divide k. */
+    int64_t k_split, c_split;
     unsigned splits;
-    unsigned per_matrix; /* clusters */
+    unsigned per_matrix; /* rows of blocks */
     tilemm__division_t by_per_matrix, by_splits;
     unsigned blocks;
     int concurrent; /* may start before the kernel before has ended */
