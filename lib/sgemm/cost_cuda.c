@@ -40,7 +40,7 @@ static const double splitk_split = 20;
  * column, and for each column of its tile otherwise. */
 static const double skinny_one = 500, skinny_start = 300;
 /* Bytes that a multiprocessor reads in a cycle for tiles of up to 4, 8 and 16 columns, if each has
- * a block; and at most, with fewer blocks or two to each. With one column memory bounds all. */
+ * a block; and at most, with fewer blocks or two to each. */
 static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
 /* The part of that rate that tiles of 16 rows reach where X is not aligned. The part of memory's
  * that kernels of one column reach: in tiles of 16 rows and kernels _long, where X is not aligned

@@ -75,8 +75,7 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
         .x_array = e.a_array,
         .z_array = e.b_array,
         .c_array = e.c_array,
-        /* A vector's elements lie side by side however it is called. */
-        .x_along_k = !e.trans_a || (e.m == 1 && e.lda == 1),
+        .x_along_k = tilemm__sgemm_a_is_along_k(&e),
         .transposed = transposed,
         .ldx = e.lda,
         .z_k = e.trans_b ? 1 : e.ldb,
@@ -127,22 +126,16 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
     return p->m >= 2 * MOST && p->k <= 2 * SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
-/* The variant from `first` up to `end` for a problem with `rows` rows of X to a block; -1 if there
- * is none. */
-static int skinny_variant_of(const tilemm__sgemm_skinny_t *p, int first, int end, int rows)
+/* The variant for a problem with `rows` rows of X to a block; -1 if there is none. */
+static int skinny_variant(const tilemm__sgemm_skinny_t *p, int rows)
 {
-    for (int v = first; v < end; v++) {
+    const int end = p->x_along_k ? SKINNY_FIRST_M : SKINNY_FIRST_LONG;
+    for (int v = p->x_along_k ? SKINNY_FIRST : SKINNY_FIRST_M; v < end; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         if (row->m == rows && row->n >= p->n && row->facet == p->aligned_x)
             return v;
     }
     return -1;
-}
-
-static int skinny_variant(const tilemm__sgemm_skinny_t *p, int rows)
-{
-    return p->x_along_k ? skinny_variant_of(p, SKINNY_FIRST, SKINNY_FIRST_M, rows)
-                        : skinny_variant_of(p, SKINNY_FIRST_M, SKINNY_FIRST_LONG, rows);
 }
 
 /* The blocks of a cluster that take the splits, and add them up themselves; 0 if the splits are too
@@ -204,11 +197,10 @@ static tilemm__sgemm_trial_t skinny_trial(const tilemm__sgemm_skinny_t *p)
                                    .cluster = p->cluster > 1};
 }
 
-/* Try a variant, if it is one and allowed. */
+/* Try a variant for the problem that `args` is, if it is one and allowed. */
 static int try_skinny_variant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                              int variant, tilemm__sgemm_trial_t *best)
+                              tilemm__sgemm_skinny_t p, int variant, tilemm__sgemm_trial_t *best)
 {
-    tilemm__sgemm_skinny_t p = skinny_of(args);
     p.variant = variant;
     if (variant < 0 || !tilemm__sgemm_is_allowed(limits, variant))
         return 0;
@@ -224,11 +216,11 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     const tilemm__sgemm_skinny_t p = skinny_of(args);
     if (p.n == 1 && p.x_along_k &&
         (p.m <= tilemm__sgemm_rows[SKINNY_FIRST_LONG].m || *limits->variant))
-        try_skinny_variant(args, limits, SKINNY_FIRST_LONG + p.aligned_x, best);
-    int tried = try_skinny_variant(args, limits,
+        try_skinny_variant(args, limits, p, SKINNY_FIRST_LONG + p.aligned_x, best);
+    int tried = try_skinny_variant(args, limits, p,
                                    skinny_variant(&p, skinny_rows(&p, limits->cuda->cc)), best);
     for (int i = 0; i < 6 && !tried; i++)
-        tried = try_skinny_variant(args, limits, skinny_variant(&p, others[i]), best);
+        tried = try_skinny_variant(args, limits, p, skinny_variant(&p, others[i]), best);
 }
 
 static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

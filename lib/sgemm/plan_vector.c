@@ -22,7 +22,7 @@ static const int64_t most = 1 << 30;
 static tilemm__sgemm_args_t x_of(const tilemm__sgemm_args_t *args)
 {
     tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, args->m < args->n);
-    if (e.m == 1 && (!e.trans_a || e.lda == 1)) {
+    if (e.m == 1 && tilemm__sgemm_a_is_along_k(&e)) {
         e.trans_a = 0;
         e.lda = tilemm__round_up(e.k, 4);
     }
@@ -102,15 +102,33 @@ static tilemm__sgemm_trial_t parts_of(const tilemm__sgemm_vector_t *p)
                                    .cluster = p->splits > 1 && p->c_split == 0};
 }
 
-/* The splits that fill the device, of at least one step of what a block reads at a time. */
+/* The splits of an undivided plan that fill the device, of at least one step of what a block reads
+ * at a time. */
 static int filling_splits(const tilemm__sgemm_vector_t *p, const tilemm__cuda_traits_t *traits)
 {
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const int64_t room = (int64_t)tilemm__sgemm_resident_blocks(row, traits) * traits->sm_count /
-                         (p->blocks / p->splits);
+    const int64_t room =
+        (int64_t)tilemm__sgemm_resident_blocks(row, traits) * traits->sm_count / p->blocks;
     int64_t k_split;
     return (int)tilemm__sgemm_split(
         p->k, tilemm__max(tilemm__min(room, tilemm__div_up(p->k, row->k)), 1), STEP, &k_split);
+}
+
+/* Keep the plan of a variant with `splits` if it takes fewer cycles than the best so far, and the
+ * workspace has room for it. */
+static void keep_better(const tilemm__sgemm_args_t *args, int variant, int splits,
+                        const tilemm__limits_t *limits, tilemm__sgemm_vector_t *best,
+                        double *cycles)
+{
+    const tilemm__sgemm_vector_t p = plan_of(args, variant, splits, limits);
+    const tilemm__sgemm_trial_t parts = parts_of(&p);
+    if (p.blocks == 0 || tilemm__sgemm_partial_bytes(args, &parts) > limits->workspace)
+        return;
+    const double now = tilemm__sgemm_vector_estimate(&p, limits->cuda);
+    if (best->blocks > 0 && now >= *cycles)
+        return;
+    *cycles = now;
+    *best = p;
 }
 
 /* The best of one block, of clusters of 2, 4 and 8, and of as many splits as fill the device. Its
@@ -119,25 +137,18 @@ static tilemm__sgemm_vector_t best_of(const tilemm__sgemm_args_t *args, int vari
                                       const tilemm__limits_t *limits, double *cycles)
 {
     enum { MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER };
-    const tilemm__cuda_traits_t *const traits = limits->cuda;
     const int divides = (variant >= FIRST_M || tilemm__sgemm_rows[variant].m == 1) &&
                         tilemm__sgemm_may_divide_k(limits);
-    tilemm__sgemm_vector_t best = plan_of(args, variant, 1, limits);
-    *cycles = best.blocks ? tilemm__sgemm_vector_estimate(&best, traits) : 0;
-    for (int i = 2; divides && best.blocks && i <= 2 * MOST_CLUSTER; i *= 2) {
-        const int in_cluster = i <= MOST_CLUSTER;
-        const int splits = in_cluster ? i : filling_splits(&best, traits);
-        const tilemm__sgemm_vector_t p = plan_of(args, variant, splits, limits);
-        const tilemm__sgemm_trial_t parts = parts_of(&p);
-        if ((in_cluster && traits->cc < 90) || (!in_cluster && splits <= MOST_CLUSTER) ||
-            p.blocks == 0 || tilemm__sgemm_partial_bytes(args, &parts) > limits->workspace)
-            continue; /* a cluster of two may not pay where one of eight does */
-        const double now = tilemm__sgemm_vector_estimate(&p, traits);
-        if (now >= *cycles)
-            continue;
-        *cycles = now;
-        best = p;
-    }
+    tilemm__sgemm_vector_t best = {.blocks = 0};
+    keep_better(args, variant, 1, limits, &best, cycles);
+    if (best.blocks == 0 || !divides)
+        return best;
+    const int filling = filling_splits(&best, limits->cuda);
+    /* A cluster of two may not pay where one of eight does. */
+    for (int splits = 2; limits->cuda->cc >= 90 && splits <= MOST_CLUSTER; splits *= 2)
+        keep_better(args, variant, splits, limits, &best, cycles);
+    if (filling > MOST_CLUSTER)
+        keep_better(args, variant, filling, limits, &best, cycles);
     return best;
 }
 

@@ -41,6 +41,13 @@ static inline int tilemm__sgemm_is_aligned_b(const tilemm__sgemm_args_t *p)
     return tilemm__is_aligned(p->b, p->b_array, p->ldb, p->stride_b, p->batch_count);
 }
 
+/* Whether op(A)'s rows run along k in memory. A vector's elements lie side by side however it is
+ * called. */
+static inline int tilemm__sgemm_a_is_along_k(const tilemm__sgemm_args_t *p)
+{
+    return !p->trans_a || (p->m == 1 && p->lda == 1);
+}
+
 static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
 {
     return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);

@@ -83,8 +83,7 @@ static __attribute__((noinline)) void add(int64_t n, const float *x, float *sums
         sums[j] += x[j];
 }
 
-/* sums += a b, rounded once. Without the instruction the C library computes it, ten times slower.
- */
+/* sums += a b, rounded once. Without the instruction the C library does it, ten times slower. */
 #ifdef __x86_64__
 __attribute__((target("fma"))) static void multiply_add_by_fma(int64_t n, float a, const float *b,
                                                                float *sums)
