@@ -51,8 +51,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                          \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 128, 16, 2, 2, 1, 4, 2)                                \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 64, 16, 2, 2, 1, 3, 4)                                 \
-    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 1, 1, 3, 5)                                  \
-    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 64, 2, 2, 4, 3, 2)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 2, 1, 3, 8)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 32, 2, 2, 2, 3, 4)                                  \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 32, 16, 2, 1, 1, 3, 4)                                 \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 128, 16, 1, 2, 1, 3, 4)                                 \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 64, 16, 1, 2, 1, 3, 9)                                  \
@@ -67,32 +67,25 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_skinny_sm75_##rows##x##n##_##along, 0, rows, n, __VA_ARGS__)                         \
     ROW(sgemm_skinny_sm75_##rows##x##n##_##along##_aligned, 1, rows, n, __VA_ARGS__)
 #define TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                           \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, k, 16, 8, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 2, k, 16, 8, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, k, 16, 8, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, k, 8, 4, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, k, 8, 4, 1)                                           \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 1, k, 8, 8, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 2, k, 8, 8, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, k, 8, 8, 1)                                            \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, k, 16, 8, 8)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, k, 8, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, k, 8, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, k, 8, 4, 8)
 #define TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                           \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 2, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, m, 32, 4, 8)                                          \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 1, m, 32, 8, 1)                                          \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 2, m, 32, 8, 1)                                          \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 4, m, 32, 8, 1)                                          \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 2, m, 32, 8, 4)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, m, 32, 8, 4)                                           \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 64, 1, m, 16, 8, 8)                                            \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 32, 1, m, 8, 4, 8)                                             \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, m, 4, 8, 8)                                             \
+    ROW(sgemm_skinny_sm75_64x1_m, 0, 64, 1, 16, 8, 8)                                              \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, m, 4, 8, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, m, 4, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, m, 4, 4, 8)
@@ -117,6 +110,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
  * `columns` vectors; registers suffice for `blocks` blocks on a multiprocessor. _k: rows run along
  * k; _m: along m, and a thread has `width` of them. */
 #define TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                           \
+    ROW(sgemm_vector_sm75_4_k_aligned, 4, 1, 256, 4, 5)                                            \
     ROW(sgemm_vector_sm75_8_k, 8, 1, 256, 1, 8)                                                    \
     ROW(sgemm_vector_sm75_8_k_aligned, 8, 1, 256, 4, 5)                                            \
     ROW(sgemm_vector_sm75_32_k, 32, 1, 256, 1, 8)                                                  \
@@ -127,6 +121,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_vector_sm75_1024_k_aligned, 1024, 1, 1024, 4, 1)                                     \
     ROW(sgemm_vector_sm75_32x2_k_aligned, 32, 2, 256, 4, 4)                                        \
     ROW(sgemm_vector_sm75_256x2_k_aligned, 256, 2, 256, 4, 4)                                      \
+    ROW(sgemm_vector_sm75_256x4_k_aligned, 256, 4, 256, 4, 3)                                      \
+    ROW(sgemm_vector_sm75_256x8_k_aligned, 256, 8, 256, 4, 2)                                      \
     ROW(sgemm_vector_sm75_32x4_k_aligned, 32, 4, 256, 4, 3)
 #define TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                           \
     ROW(sgemm_vector_sm75_8_m, 8, 1, 256, 1, 4)                                                    \

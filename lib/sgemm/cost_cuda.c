@@ -36,28 +36,25 @@ static const double early = 140;
 enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
 static const double splitk_split = 20;
-/* Of skinny kernels, fitted to 135 products on an H200. Cycles that one takes to start with one
- * column, and for each column of its tile otherwise. */
-static const double skinny_one = 500, skinny_start = 300;
+/* Of skinny kernels, fitted to 135 products on an H200. Cycles that one takes to start, for each
+ * column of its tile. */
+static const double skinny_start = 300;
 /* Bytes that a multiprocessor reads in a cycle for tiles of up to 4, 8 and 16 columns, if each has
  * a block; and at most, with fewer blocks or two to each. */
 static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
-/* The part of that rate that tiles of 16 rows reach where X is not aligned. The part of memory's
- * that kernels of one column reach: in tiles of 16 rows and kernels _long, where X is not aligned
- * and where it is; in others. */
-static const double skinny_few = 0.65, skinny_few_one[2] = {0.69, 0.865},
-                    skinny_long[2] = {0.84, 0.96}, skinny_of_one = 0.85;
+/* The part of that rate that tiles of 16 rows reach where X is not aligned; the part of memory's
+ * that kernels _long reach, where X is not aligned and where it is. */
+static const double skinny_few = 0.65, skinny_long[2] = {0.84, 0.96};
 /* The part of the room for blocks that clusters of 3, 5, 6 or 7 fill at once. */
 static const double skinny_fits = 0.94;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
 static const double skinny_wave = 3500, skinny_wave_step = 9;
 /* Cycles in which a cluster adds up its splits; in which the last block does, and for each column;
- * with one column, and in kernels _long. */
+ * in kernels _long. */
 static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500,
-                    skinny_last_one[2] = {10000, 14000};
-/* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
- * is not aligned. */
-static const double skinny_line = 4;
+                    skinny_last_long = 14000;
+/* Cycles that a row of X takes besides; three times as many if it is not aligned. */
+static const double skinny_line = 8;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
 /* Of planes made in the kernel, and of TF32, fitted to 2900 and 8200 products by their tiles on
@@ -79,8 +76,10 @@ static const double fused_store = 796, unaligned_store = 0.111;
 /* How much longer a step takes where threads copy operands that are not aligned; in TF32. */
 static const double copied_step = 1.25, tf32_copied_step = 1.4;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
- * operands, and of others; in TF32, and there of each element however it is stored. */
-static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.26, tf32_store = 0.14;
+ * operands, and of others; in TF32, and more for each element of a tile, most in kernels that
+ * compute C'; and in TF32 of each element however it is stored. */
+static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.26,
+                    tf32_alone_tile[2] = {1.2e-5, 2.4e-5}, tf32_store = 0.14;
 /* Of parts of k of FP16 planes the third kernel, which computes what these do not carry. */
 static const double half_third_kernel = 8000;
 /* How much longer the pass takes to read numbers that are not aligned to 16 bytes. */
@@ -110,8 +109,10 @@ static const double planes_store = 0.5, planes_last = 60000, planes_alone = 0.5,
  * kernels planes must be: one, whose estimate is coarse, and several, which hard data takes twice
  * as long, and the fused kernels, which take any data alike, do not. */
 static const double planes_of_one = 6500, planes_margin[2] = {1.05, 1.1};
-/* Steps of k that each piece of a tile costs where k is shared out. */
-static const double stream_k_piece = 1;
+/* Cycles that it costs to share out the k of tiles, fitted to 85 products with and without on an
+ * H200: where clusters are too few for two pieces of each tile and the rest; where they are not,
+ * and for each step of k. */
+static const double stream_k_one = 31000, stream_k_more = 9500, stream_k_step = 100;
 
 /* Multiply-adds of a multiprocessor in a cycle for which the table's steps are given, in FP16 on
  * tensor cores by mma.sync. */
@@ -120,7 +121,7 @@ enum { SM80_RATE = 1024 };
 /* ---- parts of the estimate ------------------------------------------------------------------- */
 
 enum {
-    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x2_k,
     SKINNY_FIRST_LONG = TILEMM__sgemm_skinny_sm75_128x1_long,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
@@ -224,18 +225,12 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
 
-/* Whether tiles have the fewest rows. */
-static int is_few(const tilemm__sgemm_row_t *row)
-{
-    enum { FEWEST = 16 };
-    return row->m == FEWEST;
-}
-
 /* Bytes that a multiprocessor reads in a cycle: one of skinny_bytes for tiles of a row. */
 static double skinny_rate(const tilemm__sgemm_row_t *row, int two)
 {
+    enum { FEWEST = 16 /* rows */ };
     return skinny_bytes[row->n > 4 ? row->n / 8 : 0][two] *
-           (is_few(row) && !row->facet ? skinny_few : 1);
+           (row->m == FEWEST && !row->facet ? skinny_few : 1);
 }
 
 /* Bytes of the operands that a block reads. */
@@ -284,21 +279,17 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     const double later = waves > 1 ? waves - 1 : 0;
     const int is_long = trial->variant >= SKINNY_FIRST_LONG;
-    const double part = row->n > 1    ? 1
-                        : is_long     ? skinny_long[row->facet]
-                        : is_few(row) ? skinny_few_one[row->facet]
-                                      : skinny_of_one;
-    const double last =
-        row->n > 1 ? skinny_last + skinny_last_column * row->n : skinny_last_one[is_long];
+    const double part = is_long ? skinny_long[row->facet] : 1;
+    const double last = is_long ? skinny_last_long : skinny_last + skinny_last_column * row->n;
     const double least = bytes_of_all(args) / (family->bytes * part * traits->sm_count);
     const double reading = is_long ? 0 : skinny_reading(trial, blocks, traits);
-    return family->launch + (row->n > 1 ? skinny_start * row->n : skinny_one) +
-           (reading > least ? reading : least) + skinny_late(trial, blocks, traits) +
+    return family->launch + skinny_start * row->n + (reading > least ? reading : least) +
+           skinny_late(trial, blocks, traits) +
            later * (skinny_wave + skinny_wave_step * (double)trial->k_split) +
            (trial->cluster      ? skinny_meeting
             : trial->splits > 1 ? last
                                 : 0) +
-           lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
+           lines / traits->sm_count * skinny_line * (row->facet ? 1 : 3);
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
@@ -450,12 +441,14 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
             ? 0
         : lacks_m > lacks_n ? lacks_m
                             : lacks_n;
+    const int transposed = tilemm__sgemm_fused_walk(trial->variant, args).transposed;
     return overlapped(cycles, moving_estimate(trial, args, traits, items), fused_both) *
                (1 + tf32_lacking * lacks) +
            tf32_store * exposed_store(args, traits) +
            (is_stored_wide(args)
                 ? 0
-                : tf32_alone * tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
+                : (tf32_alone + tf32_alone_tile[transposed] * row->m * row->n) *
+                      tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
            fused_extras(trial, args, traits, tf32_meeting[!at_once]);
 }
 
@@ -484,7 +477,7 @@ double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps
         return (double)tilemm__div_up(pairs, clusters) * wave;
     tilemm__sgemm_stream_k(shared, clusters, steps, &layers, &layer);
     return (double)(pairs / clusters) * wave + (double)layer * cost->step + cost->item +
-           (double)(layers + TILEMM__SGEMM_STREAM_K_TAILS) * stream_k_piece * cost->step;
+           (layers == 1 ? stream_k_one : stream_k_more + stream_k_step * (double)steps);
 }
 
 /* Reading the operands and writing the planes; the product; later parts of k read and write C. */

@@ -45,16 +45,17 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double k = (double)plan->k_split, rounds = (double)tilemm__div_up(plan->k_split, row->k);
     const double share = (double)plan->blocks / traits->sm_count, pairs = row->n / 2;
     const int is_large = row->threads > 256;
-    const int in_cluster = plan->splits > 1 && plan->c_split == 0;
-    const double resident = resident_of_clusters(row->blocks, in_cluster ? (int)plan->splits : 1);
+    const double resident = resident_of_clusters(row->blocks, (int)plan->cluster);
     const double block = vector_costs[along_m].block + is_large * vector_costs[along_m].large +
                          vector_costs[along_m].pair * pairs;
     const double round = vector_costs[along_m].round + vector_costs[along_m].pair_round * pairs;
     const double waiting = whole(share / resident + 1 - 1e-9) * (block + rounds * round) +
                            share * vector_costs[along_m].start * row->threads / 256;
     /* Bytes of a block. */
-    const double rows = (double)tilemm__min(plan->m, row->m),
-                 numbers = rows * k * (double)plan->x_k;
+    const double rows = (double)tilemm__min(plan->m, row->m);
+    /* Z is read once for all blocks; of columns that it lacks another is read, at half the cost. */
+    const double columns = (plan->n + row->n) / (2.0 * plan->per_matrix);
+    const double numbers = (rows * (double)plan->x_k + columns) * k;
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
         sizeof(float) * (along_m ? k * (row->n + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
@@ -65,7 +66,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
                             : vector_costs[along_m].cached;
     /* Blocks of a multiprocessor that do not divide k read the same numbers of the vector. */
     const double again =
-        !along_m && (double)plan->k * sizeof(float) > vector_long
+        !along_m && plan->per_matrix > 1 && (double)plan->k * sizeof(float) > vector_long
             ? share * k * sizeof(float) / vector_again / (plan->splits > 1 ? 1 : resident)
             : 0;
     /* Of a row in four that is not whole, numbers are read one by one. */
@@ -77,7 +78,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double bytes_take = all > most ? all : most;
     const double reading = bytes_take > loads ? bytes_take : loads;
     const double both = vector_costs[along_m].both;
-    return family->launch + (in_cluster ? vector_costs[along_m].meeting : 0) +
+    return family->launch + (plan->cluster > 1 ? vector_costs[along_m].meeting : 0) +
            (plan->c_split ? vector_costs[along_m].second : 0) +
            (waiting > reading ? waiting + both * reading : reading + both * waiting);
 }

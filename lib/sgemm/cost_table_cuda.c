@@ -16,8 +16,8 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"ffma_sm75_32x32x32",             8,    0,  1000, 1887.256,  3000, 5459.349},
     {"ffma_sm80_128x128x16",           2,    0,  5487,     2656,  8586,     4870},
     {"ffma_sm80_128x64x16",            4,    0,  4566,     1748,  7403,     4957},
-    {"ffma_sm80_64x64x16",             5,    0,  2627,      924,  4661,     3348},
-    {"ffma_sm80_64x64x64",             2,    0,  5987,     2697,  6929,     5285},
+    {"ffma_sm80_64x64x16",             8,    0,  7299,     1554,  7618,     5361},
+    {"ffma_sm80_64x64x32",             4,    0,  7745,     1277,  8118,     5076},
     {"ffma_sm80_128x32x16",            4,    0,  2784,      905,  4637,     2681},
     {"ffma_sm80_32x128x16",            4,    0,  1848,     1082,  5104,     2680},
     {"ffma_sm80_32x64x16",             9,    0,  1636,     1115,  5091,     3211},
@@ -78,7 +78,7 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"planes_sm80_p3",                 1,    0,  5000,     4096,  5000,     4096},
     {"planes_sm80_p4",                 1,    0,  5000,   5461.3,  5000,   5461.3},
     {"planes_sm90_128x128x64_p3_1x2",  1,    0,  5000,     2048,  5000,     2048},
-    {"planes_sm90_128x64x64_p3_1x2",   1,    0,  5000,   1187.8,  5000,   1187.8},
+    {"planes_sm90_128x64x64_p3_1x2",  1,    0,  3000,     1110,  3000,     1110},
     {"planes_sm90_128x128x64_p4_1x2",  1,    0,  5000,   2730.7,  5000,   2730.7},
     {"planes_sm90_128x256x64_p1_1x2",  1,    0, 19200,     1331, 19200,     1331},
     {"planes_sm90_128x128x64_p1_1x2",  1,    0, 10430,      727, 10430,      727},
@@ -101,7 +101,7 @@ const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
 
 enum {
     FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
-    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x2_k,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,

@@ -12,11 +12,11 @@
 
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
-    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
-    SKINNY_FIRST_M = TILEMM__sgemm_skinny_sm75_128x1_m,
+    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x2_k,
+    SKINNY_FIRST_M = TILEMM__sgemm_skinny_sm75_128x2_m,
     SKINNY_FIRST_LONG = TILEMM__sgemm_skinny_sm75_128x1_long,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
-    VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
+    VECTOR_FIRST = TILEMM__sgemm_vector_sm75_4_k_aligned,
     SLICEK_FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
     OUTER_FIRST = TILEMM__sgemm_outer_sm80_4,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
@@ -98,32 +98,18 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
 
 /* The rows of X that a block had better have, as measured on an H200: few where X has few; many
  * where k is so short that starting and ending a block shows. */
-static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
+static int skinny_rows(const tilemm__sgemm_skinny_t *p)
 {
-    enum {
-        FEW = 1024,
-        MORE = 2112,
-        SOME = 8192,
-        MANY = 32768,
-        MOST = 65536,
-        SHORT_K = 256,
-        LONG_K = 2304,
-        LONGEST_K = 1 << 14,
-        LARGEST = 1 << 26 /* numbers of X */
-    };
-    const int one = p->n == 1;
-    /* So that clusters of four divide k, and fill the device. */
-    const int low =
-        cc >= 90 && p->m <= MORE && (p->m > FEW || p->k < LONG_K) && p->batch_count == 1;
-    if (p->n > SKINNY_ANY_K_N || (!one && p->m <= FEW))
-        return p->m <= FEW ? 16 : 128;
+    enum { FEWEST = 128, FEW = 1024, MANY = 32768, MOST = 131072, SHORT_K = 512 };
+    if (p->n == 1 && !p->x_along_k && p->m <= FEW)
+        return p->m <= FEWEST ? 64 : 128;
+    if (p->m <= FEW)
+        return 16;
+    if (p->n > SKINNY_ANY_K_N)
+        return 128;
     if (p->x_along_k)
-        return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
-    if (one && p->k >= LONGEST_K && p->m <= FEW)
-        return p->k > LARGEST / p->m ? 128 : 64;
-    if (one)
-        return p->m <= FEW / 2 ? 16 : low ? 32 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
-    return p->m >= 2 * MOST && p->k <= 2 * SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
+        return p->k <= SHORT_K ? 256 : 128;
+    return p->m >= MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
 /* The variant for a problem with `rows` rows of X to a block; -1 if there is none. */
@@ -212,14 +198,13 @@ static int try_skinny_variant(const tilemm__sgemm_args_t *args, const tilemm__li
 static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        tilemm__sgemm_trial_t *best)
 {
-    const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
+    const int others[] = {128, 16, 64, 256, 1024}; /* if limits->variant forbids the first */
     const tilemm__sgemm_skinny_t p = skinny_of(args);
     if (p.n == 1 && p.x_along_k &&
         (p.m <= tilemm__sgemm_rows[SKINNY_FIRST_LONG].m || *limits->variant))
         try_skinny_variant(args, limits, p, SKINNY_FIRST_LONG + p.aligned_x, best);
-    int tried = try_skinny_variant(args, limits, p,
-                                   skinny_variant(&p, skinny_rows(&p, limits->cuda->cc)), best);
-    for (int i = 0; i < 6 && !tried; i++)
+    int tried = try_skinny_variant(args, limits, p, skinny_variant(&p, skinny_rows(&p)), best);
+    for (int i = 0; i < 5 && !tried; i++)
         tried = try_skinny_variant(args, limits, p, skinny_variant(&p, others[i]), best);
 }
 
@@ -271,7 +256,7 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         if (args->k < SKINNY_LEAST_K || !is_skinny(&fringe))
             continue;
         tilemm__sgemm_skinny_t skinny = skinny_of(&fringe);
-        skinny.variant = skinny_variant(&skinny, skinny_rows(&skinny, limits->cuda->cc));
+        skinny.variant = skinny_variant(&skinny, skinny_rows(&skinny));
         skinny.fringe = 1;
         tilemm__sgemm_try_ffma(&whole, &none, &tiles);
         if (skinny.variant < 0 || tiles.variant < 0)
@@ -517,7 +502,7 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
     if (plan->method == TILEMM__SGEMM_SKINNY)
         add_splits(plan, skinny->splits, skinny->cluster);
     if (plan->method == TILEMM__SGEMM_VECTOR)
-        add_splits(plan, vector->splits, vector->c_split ? 1 : vector->splits);
+        add_splits(plan, vector->splits, vector->cluster);
     if (plan->method == TILEMM__SGEMM_SLICEK)
         add_splits(plan, plan->as.slicek.splits, (unsigned)plan->as.slicek.splits);
     if (plan->method == TILEMM__SGEMM_FITTED) {

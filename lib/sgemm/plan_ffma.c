@@ -7,7 +7,7 @@
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
-    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x2_k,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
 };

@@ -6,7 +6,7 @@
 #include "exchange.h"
 
 enum {
-    FIRST = TILEMM__sgemm_vector_sm75_8_k,
+    FIRST = TILEMM__sgemm_vector_sm75_4_k_aligned,
     FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
     END = TILEMM__sgemm_slicek_sm80_32x64_nn,
     STEP = 4,         /* of k, that is divided */
@@ -17,11 +17,21 @@ enum {
 
 static const int64_t most = 1 << 30;
 
-/* The product of X and Z: C' if it has fewer rows than columns. A row of numbers that lie side by
- * side runs along k however it is called, and has no distance to the next one. */
-static tilemm__sgemm_args_t x_of(const tilemm__sgemm_args_t *args)
+/* Whether a variant computes C': if C has fewer rows than columns; but a block that has one row and
+ * several columns takes a vector for its row, and few rows of a matrix for its columns, so that it
+ * reads its part of the vector once. */
+static int is_exchanged(const tilemm__sgemm_args_t *args, int variant)
 {
-    tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, args->m < args->n);
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    const int is_vector = variant < FIRST_M && row->m == 1 && row->n > 1;
+    return (args->m < args->n) != (is_vector && tilemm__min(args->m, args->n) == 1);
+}
+
+/* The product of X and Z: C' if `exchange`. A row of numbers that lie side by side runs along k
+ * however it is called, and has no distance to the next one. */
+static tilemm__sgemm_args_t x_of(const tilemm__sgemm_args_t *args, int exchange)
+{
+    tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
     if (e.m == 1 && tilemm__sgemm_a_is_along_k(&e)) {
         e.trans_a = 0;
         e.lda = tilemm__round_up(e.k, 4);
@@ -34,8 +44,8 @@ static tilemm__sgemm_args_t x_of(const tilemm__sgemm_args_t *args)
 static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int variant, int splits,
                                       const tilemm__limits_t *limits)
 {
-    const int exchange = args->m < args->n, along_m = variant >= FIRST_M;
-    const tilemm__sgemm_args_t e = x_of(args);
+    const int exchange = is_exchanged(args, variant), along_m = variant >= FIRST_M;
+    const tilemm__sgemm_args_t e = x_of(args, exchange);
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
     const int is_strided = !along_m && e.trans_a;
     tilemm__sgemm_vector_t p = {
@@ -60,6 +70,7 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
         .stride_z = e.stride_b,
         .stride_c = e.stride_c,
         .variant = variant,
+        .cluster = 1,
         .concurrent = limits->cuda->cc >= 90,
     };
     const int z_is_wide = p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, p.n > 1 ? p.z_n : 0,
@@ -84,6 +95,8 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
         p.c_n = exchange ? args->n : 1;
         p.stride_c = args->m * args->n;
         p.c_split = args->batch_count * p.stride_c;
+    } else {
+        p.cluster = (unsigned)splits;
     }
     p.splits = (unsigned)splits;
     p.by_splits = tilemm__division_by(p.splits);
@@ -99,7 +112,7 @@ static tilemm__sgemm_trial_t parts_of(const tilemm__sgemm_vector_t *p)
     return (tilemm__sgemm_trial_t){.variant = p->variant,
                                    .splits = p->splits,
                                    .k_split = p->k_split,
-                                   .cluster = p->splits > 1 && p->c_split == 0};
+                                   .cluster = p->cluster > 1};
 }
 
 /* The splits of an undivided plan that fill the device, of at least one step of what a block reads
@@ -168,7 +181,7 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
         MOST_ALONG_M = 3 << 23
     };
     const int64_t columns = tilemm__min(args->m, args->n), k = args->k;
-    const int along_m = x_of(args).trans_a;
+    const int along_m = x_of(args, args->m < args->n).trans_a;
     const double numbers = (double)tilemm__max(args->m, args->n) * (double)k;
     const int pays = along_m ? k >= LEAST_K_ALONG_M && (columns <= 2 || numbers <= MOST_ALONG_M)
                      : columns == 1 ? k >= LEAST_K

@@ -173,10 +173,8 @@ static tilemm_t forced_context(const char *variant)
 static const char *const rare[] = {
     "sgemm_fitted_sm80_4x4",
     "sgemm_fitted_sm80_8x8",
-    "sgemm_skinny_sm75_1024x1",
     "sgemm_skinny_sm75_1024x2",
     "sgemm_skinny_sm75_1024x4",
-    "sgemm_skinny_sm75_256x1",
     "sgemm_skinny_sm75_256x2",
     "sgemm_skinny_sm75_256x4",
     "sgemm_skinny_sm75_128x2",
@@ -219,6 +217,7 @@ static const char *const rare[] = {
     "sgemm_tf32_unaligned_sm90_128x64",
     "sgemm_tf32_unaligned_sm90_128x128",
     "sgemm_tf32_unaligned_sm90_32x128",
+    "sgemm_vector_sm75_4_k_aligned",
     "sgemm_vector_sm75_8_k",
     "sgemm_vector_sm75_32_k",
     "sgemm_vector_sm75_256_k",
@@ -232,6 +231,8 @@ static const char *const rare[] = {
     "sgemm_vector_sm75_32x2_k",
     "sgemm_vector_sm75_32x4_k",
     "sgemm_vector_sm75_256x2_k",
+    "sgemm_vector_sm75_256x4_k",
+    "sgemm_vector_sm75_256x8_k",
     "sgemm_vector_sm75_8x4_m",
     "sgemm_vector_sm75_32x2_m",
     "sgemm_vector_sm75_128x4_m",
@@ -284,6 +285,7 @@ static void rare_kernels(rng_t *rng)
             if (is_vector) {
                 const int columns = strstr(rare[v], "x2_")   ? 2
                                     : strstr(rare[v], "x4_") ? rng_range(rng, 3, 4)
+                                    : strstr(rare[v], "x8_") ? rng_range(rng, 5, 8)
                                                              : 1;
                 *(i % 2 ? &g.m : &g.n) = columns;
                 g.k += g.k == 0;
@@ -302,6 +304,11 @@ static void rare_kernels(rng_t *rng)
                     g.transb = TILEMM_TRANS;
                     g.m = rng_range(rng, columns, 300);
                     g.n = columns;
+                    if (strstr(rare[v], "_256x") && i % 8 == 6) { /* a vector, and few rows */
+                        g.m = columns;
+                        g.n = 1;
+                        g.k += i / 8 % 2 * rng_range(rng, 3000, 200000);
+                    }
                 }
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
                 if (aligned) {

@@ -48,6 +48,16 @@ static __device__ __forceinline__ line_t line_of(unsigned note)
     return {numbers, numbers ? numbers : ~0u, note & TILEMM__SGEMM_NOTE_MASK, note - numbers};
 }
 
+/* A line with its last block, of which k fills a part. Where that is small few elements are near
+ * its largest, whatever the data: it decides only if these are larger than those of other blocks.
+ */
+static __device__ __forceinline__ line_t with_part(const line_t &line, line_t part)
+{
+    if (line.top != 0 && part.top >> BITS <= (line.top >> BITS) + 1)
+        part.top = 0;
+    return both(line, part);
+}
+
 /* log2 of what a density divides: of three fifths and more, three tenths, three twentieths, less.
  */
 static __device__ __forceinline__ unsigned halvings(unsigned density)
@@ -133,20 +143,23 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     __shared__ line_t found[THREADS];
     const unsigned lines = THREADS / slices, matrix = index / op.tiles;
     const unsigned slice = threadIdx.x / lines,
-                   blocks = (unsigned)((op.k + TILEMM__SGEMM_PLANES_BLOCK - 1) /
-                                       TILEMM__SGEMM_PLANES_BLOCK);
+                   whole = (unsigned)(op.k / TILEMM__SGEMM_PLANES_BLOCK);
+    const bool has_part = op.k % TILEMM__SGEMM_PLANES_BLOCK != 0;
     const int64_t first = (int64_t)(index - matrix * op.tiles) * lines;
     const int64_t at = first + threadIdx.x % lines, groups = (op.of.mn + GROUP - 1) / GROUP;
     const int64_t mn_planes = (op.of.mn + TILEMM__SGEMM_PLANES_ALIGN_MN - 1) /
                               TILEMM__SGEMM_PLANES_ALIGN_MN * TILEMM__SGEMM_PLANES_ALIGN_MN;
-    const unsigned *const notes = op.of.notes + (int64_t)matrix * blocks * op.of.notes_pitch + at;
+    const unsigned *const notes =
+        op.of.notes + (int64_t)matrix * (whole + has_part) * op.of.notes_pitch + at;
     tilemm__sgemm_group_t *const group = &op.of.groups[matrix * groups + first / GROUP];
-    line_t line = {0, ~0u, 0, 0};
+    line_t line = {0, ~0u, 0, 0}, part = line;
     wait_for_previous();
     let_next_start();
     if (at < op.of.mn) {
+        if (has_part && slice == 0)
+            part = line_of(__ldg(notes + whole * op.of.notes_pitch));
 #pragma unroll 8
-        for (unsigned block = slice; block < blocks; block += slices)
+        for (unsigned block = slice; block < whole; block += slices)
             line = both(line, line_of(__ldg(notes + block * op.of.notes_pitch)));
     }
     if (slices > 1) {
@@ -158,6 +171,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     }
     if (slice > 0)
         return;
+    line = with_part(line, part);
 
     const unsigned exact = judge(line, few, !op.of.lo);
 

@@ -557,7 +557,8 @@ static __device__ __forceinline__ void fetch_along(float (&x)[R][WORDS], const f
 template <int ROWS, int R, int THREADS, bool VECTOR>
 static __device__ __forceinline__ void along(const tilemm__sgemm_skinny_t &problem)
 {
-    const int WORDS = TILEMM__SGEMM_SKINNY_WORDS, WARPS = THREADS / 32, PITCH = WARPS + 1;
+    const int WARPS = THREADS / 32, PITCH = WARPS + 1;
+    const int WORDS = 8; /* of a row that a thread reads at a time */
     __shared__ float shared[ROWS * PITCH];
     static_assert(ROWS % R == 0 && ROWS % WARPS == 0, "rows are shared out evenly");
 
@@ -605,19 +606,16 @@ static __device__ __forceinline__ void along(const tilemm__sgemm_skinny_t &probl
 
     /* Warps' sums: a warp adds up some rows' in pairs. */
     float total[ROWS / WARPS];
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < ROWS / WARPS; i++) {
-        total[i] = warp + i * WARPS < rows ? shared[(warp + i * WARPS) * PITCH + lane] : 0.0f;
-#pragma unroll
-        for (int apart = 16; apart > 0; apart /= 2)
-            total[i] += __shfl_xor_sync(~0u, total[i], apart);
-    }
+    bool owner = true;
+    int kept = 0;
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < ROWS / WARPS; i++)
-        if (lane == 0)
-            shared[(warp + i * WARPS) * 2] = total[i];
+        total[i] = warp + i * WARPS < rows ? shared[(warp + i * WARPS) * PITCH + lane] : 0.0f;
+    fold<ROWS / WARPS, 16, 1>(total, lane, &kept, &owner);
+    __syncthreads();
+    if (owner)
+        shared[(warp + kept * WARPS) * 2] = total[0];
     __syncthreads();
     finish<ROWS, 1, THREADS>(problem, shared);
 }
@@ -659,7 +657,7 @@ static const struct {
 
 extern "C" int tilemm__sgemm_skinny_launch(const tilemm__sgemm_skinny_t *problem, void *stream)
 {
-    const auto &variant = variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x1_k];
+    const auto &variant = variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x2_k];
     return launch_grids(variant.kernel, *problem,
                         {0, variant.threads, 0, problem->cluster, problem->concurrent != 0},
                         stream);

@@ -19,9 +19,6 @@ extern "C" {
 
 enum { TILEMM__SGEMM_SKINNY_MOST_N = 16 };
 
-/* Words of a row that each thread of kernels _long reads at a time. */
-enum { TILEMM__SGEMM_SKINNY_WORDS = 8 };
-
 /* C (m x n) = alpha X Z + beta C with 0 < k, 1 <= n <= MOST_N. X (m x k) is large and read once. A
  * product with few rows is the same with A and B exchanged.
  *

@@ -145,7 +145,7 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_vector_t &prob
                 total[j] += totals[j][i];
         }
     }
-    if (ROWS > 1 || problem.splits == 1 || problem.c_split) {
+    if (ROWS > 1 || problem.cluster == 1) {
 #pragma unroll
         for (int j = 0; j < N; j++)
             if (there && lane == j && j < problem.n)
@@ -239,7 +239,7 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &proble
                 sums[j][thread / 32][first + r] = sum[j][r];
         }
     __syncthreads();
-    const bool in_cluster = problem.splits > 1 && !problem.c_split;
+    const bool in_cluster = problem.cluster > 1;
     const bool is_row = thread < ROWS && at.m0 + thread < problem.m;
     const auto store = [&](int j, float total) {
         epilogue_store(at.c + (at.m0 + thread) * problem.c_m + j * problem.c_n, total,
@@ -290,9 +290,9 @@ static const struct {
 
 extern "C" int tilemm__sgemm_vector_launch(const tilemm__sgemm_vector_t *problem, void *stream)
 {
-    const auto &variant = variants[problem->variant - TILEMM__sgemm_vector_sm75_8_k];
-    return launch_kernel(variant.kernel,
-                         {problem->blocks, variant.threads, 0,
-                          problem->c_split ? 1 : problem->splits, problem->concurrent != 0},
-                         (cudaStream_t)stream, *problem);
+    const auto &variant = variants[problem->variant - TILEMM__sgemm_vector_sm75_4_k_aligned];
+    return launch_kernel(
+        variant.kernel,
+        {problem->blocks, variant.threads, 0, problem->cluster, problem->concurrent != 0},
+        (cudaStream_t)stream, *problem);
 }

@@ -36,12 +36,12 @@ typedef struct {
     int x_k;
     int64_t stride_x, stride_z, stride_c;
     int variant;
-    /* Steps of k of a block, of which `splits` divide k: in a cluster, which adds up; or, if
-     * c_split is not 0, split s stores its sums at c + s * c_split. Kernels _k with several rows to
-     * a block do not divide k. */
+    /* Steps of k of a block, of which `splits` divide k: as a cluster, which adds up; or split s
+     * stores its sums at c + s * c_split. Kernels _k with several rows to a block do not divide k.
+     */
     int64_t k_split, c_split;
-    unsigned splits;
-    unsigned per_matrix; /* rows of blocks */
+    unsigned splits, cluster; /* blocks; 1: none */
+    unsigned per_matrix;      /* tiles of rows; each has `splits` blocks */
     tilemm__division_t by_per_matrix, by_splits;
     unsigned blocks;
     int concurrent; /* may start before the kernel before has ended */
