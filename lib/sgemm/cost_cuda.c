@@ -445,10 +445,9 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     return overlapped(cycles, moving_estimate(trial, args, traits, items), fused_both) *
                (1 + tf32_lacking * lacks) +
            tf32_store * exposed_store(args, traits) +
-           (is_stored_wide(args)
-                ? 0
-                : (tf32_alone + tf32_alone_tile[transposed] * row->m * row->n) *
-                      tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
+           (is_stored_wide(args) ? 0
+                                 : (tf32_alone + tf32_alone_tile[transposed] * row->m * row->n) *
+                                       tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
            fused_extras(trial, args, traits, tf32_meeting[!at_once]);
 }
 

@@ -131,8 +131,9 @@ static void note(error_t *largest_so_far, const error_t *e)
  * divide k, which makes its errors smaller). In some families all terms have one sign, and
  * roundings do not average out: 2^-22 or, of planes, 2^-20 is allowed there. Of planes at sides of
  * about 1000, where cuBLAS hardly divides k: 1.75 of cuBLAS's largest error and 1.33 of its norm,
- * where what one rounding makes is no error. And for each family: the largest errors over all
- * shapes exceed the reference's by a margin for chance at most. */
+ * where what one rounding makes is no error; but of integers, of which sums below 2^24 have none.
+ * And for each family: the largest errors over all shapes exceed the reference's by a margin for
+ * chance at most. */
 static void check_product(family_errors_t *family_errors, data_t family, const char *text,
                           int is_planes, int is_tight, const error_t *fp32,
                           const error_t *reference)
@@ -145,7 +146,7 @@ static void check_product(family_errors_t *family_errors, data_t family, const c
     note(&family_errors->reference, reference);
     family_errors->worst_ratio = fmax(family_errors->worst_ratio, worst);
     family_errors->frobenius_ratio = fmax(family_errors->frobenius_ratio, frobenius);
-    if (is_tight)
+    if (is_tight && family != DATA_BYTES)
         CHECK(worst <= 1.75 && (frobenius <= 1.33 || few_dominate(family)),
               "%s: %.2e %.2e, %.2f and %.2f of cuBLAS's %.2e %.2e", text, fp32->worst,
               fp32->frobenius, worst, frobenius, reference->worst, reference->frobenius);
@@ -159,13 +160,15 @@ static void check_family(const family_errors_t *errors, data_t family)
 {
     const error_t *x = &errors->ours, *reference = &errors->reference;
     const double ulp = 0x1p-23, one_rounding = 0x1p-25; /* the norm of one rounding's errors */
+    /* A sum that rests on one product of BF16 planes lacks 2^-24 of it, and has three roundings. */
+    const double least = few_dominate(family) ? 0x1p-22 : ulp;
     if (reference->worst <= 0)
         return;
     printf("%-39s | at most %4.2f and %4.2f of the reference's errors\n", data_text(family),
            errors->worst_ratio, errors->frobenius_ratio);
     /* Quick tests have too few shapes; where all results are the same, there is but one error. */
     if (!test_quick() && family != DATA_EQUAL)
-        CHECK(x->worst <= fmax(ulp, 1.25 * reference->worst) &&
+        CHECK(x->worst <= fmax(least, 1.25 * reference->worst) &&
                   (few_dominate(family) || x->worst <= ulp || x->frobenius <= one_rounding ||
                    x->frobenius <= 1.25 * reference->frobenius),
               "%s: %.2e %.2e, reference %.2e %.2e", data_text(family), x->worst, x->frobenius,
@@ -217,13 +220,13 @@ static void try(tilemm_t ctx, family_errors_t *errors, data_t family, const int6
 int main(void)
 {
     /* The GPU's kernels that split operands themselves, and from 768 on its planes. */
-    static const int64_t sizes[][3] = {
-        {96, 96, 1},       {96, 96, 3},        {96, 96, 16},       {96, 96, 64},
-        {128, 128, 130},   {200, 200, 300},    {250, 250, 512},    {384, 384, 384},
-        {128, 128, 1024},  {64, 64, 4096},     {24, 24, 65536},    {512, 512, 512},
-        {1024, 1024, 200}, {768, 768, 768},    {1024, 1024, 1024}, {1100, 900, 1500},
-        {1001, 999, 1203}, {1500, 1500, 4000}, {600, 600, 16384},  {300, 300, 65536},
-        {1200, 1100, 516}, {1100, 900, 1030}};
+    static const int64_t sizes[][3] = {{96, 96, 1},       {96, 96, 3},       {96, 96, 16},
+                                       {96, 96, 64},      {128, 128, 130},   {200, 200, 300},
+                                       {250, 250, 512},   {384, 384, 384},   {128, 128, 1024},
+                                       {64, 64, 4096},    {24, 24, 65536},   {512, 512, 512},
+                                       {1024, 1024, 200}, {768, 768, 768},   {1024, 1024, 1024},
+                                       {1100, 900, 1500}, {1001, 999, 1203}, {1500, 1500, 4000},
+                                       {600, 600, 16384}, {300, 300, 65536}, {880, 1200, 1030}};
     enum { SIZES = sizeof(sizes) / sizeof(*sizes), CPU_SIZES = 11, EMULATED_WORK = 1 << 24 };
     test_begin(TEST_BACKEND);
     tilemm_t ctx = test_context(TEST_BACKEND, "");
