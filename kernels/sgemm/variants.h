@@ -105,7 +105,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 16, 128)                                                   \
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 32, 64)
 
-/* A matrix and up to four vectors: ROW(name, lanes, columns, threads, width, blocks): `lanes` of a
+/* A matrix and a few vectors: ROW(name, lanes, columns, threads, width, blocks): `lanes` of a
  * block's threads share a row of the matrix, which they read `width` numbers at a time, for up to
  * `columns` vectors; registers suffice for `blocks` blocks on a multiprocessor. _k: rows run along
  * k; _m: along m, and a thread has `width` of them. */

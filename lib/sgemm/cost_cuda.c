@@ -30,7 +30,7 @@ static const double ffma_narrow[2] = {0.69, 1.43};
 static const double ffma_checked[2] = {755, 1090}, ffma_part = 4.1;
 /* In which a multiprocessor stores an element of C that is not one of 16 bytes. */
 static const double ffma_store[2] = {0.79, 0.94};
-/* By which a grid of few blocks of the smallest tile is shorter, as the next kernel is set up
+/* By which a grid of few blocks of a tile of 32 rows is shorter, as the next kernel is set up
  * meanwhile. */
 static const double early = 140;
 enum { SCHEDULERS = 4 };
@@ -43,16 +43,17 @@ static const double skinny_start = 300;
  * a block; and at most, with fewer blocks or two to each. */
 static const double skinny_bytes[3][2] = {{15.2, 26}, {10.3, 20}, {7, 12}};
 /* The part of that rate that tiles of 16 rows reach where X is not aligned; the part of memory's
- * that kernels _long reach, where X is not aligned and where it is. */
-static const double skinny_few = 0.65, skinny_long[2] = {0.84, 0.96};
+ * that kernels of one column reach: _long, where X is not aligned and where it is, and the other.
+ */
+static const double skinny_few = 0.65, skinny_long[2] = {0.84, 0.96}, skinny_of_one = 0.85;
 /* The part of the room for blocks that clusters of 3, 5, 6 or 7 fill at once. */
 static const double skinny_fits = 0.94;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
 static const double skinny_wave = 3500, skinny_wave_step = 9;
 /* Cycles in which a cluster adds up its splits; in which the last block does, and for each column;
- * in kernels _long. */
+ * with one column, and in kernels _long. */
 static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500,
-                    skinny_last_long = 14000;
+                    skinny_last_one[2] = {10000, 14000};
 /* Cycles that a row of X takes besides; three times as many if it is not aligned. */
 static const double skinny_line = 8;
 /* How much longer planes of several matrices are multiplied than those of one. */
@@ -279,8 +280,9 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double waves = blocks / (SKINNY_RESIDENT * (double)traits->sm_count);
     const double later = waves > 1 ? waves - 1 : 0;
     const int is_long = trial->variant >= SKINNY_FIRST_LONG;
-    const double part = is_long ? skinny_long[row->facet] : 1;
-    const double last = is_long ? skinny_last_long : skinny_last + skinny_last_column * row->n;
+    const double part = row->n > 1 ? 1 : is_long ? skinny_long[row->facet] : skinny_of_one;
+    const double last =
+        row->n > 1 ? skinny_last + skinny_last_column * row->n : skinny_last_one[is_long];
     const double least = bytes_of_all(args) / (family->bytes * part * traits->sm_count);
     const double reading = is_long ? 0 : skinny_reading(trial, blocks, traits);
     return family->launch + skinny_start * row->n + (reading > least ? reading : least) +

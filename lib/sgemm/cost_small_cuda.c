@@ -14,7 +14,7 @@ enum { SECTOR = TILEMM__SGEMM_SECTOR / sizeof(float) /* numbers */ };
 
 enum { VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m };
 
-/* A matrix and up to four vectors, rows along k and along m, fitted to 1185 and 366 products on an
+/* A matrix and a few vectors, rows along k and along m, fitted to 1185 and 366 products on an
  * H200, which leaves 13 and 10 %, and to 86 of several vectors. Cycles of a block, of one of 1024
  * threads besides, of each time that it reads, and of a multiprocessor for each block; in which a
  * cluster, and a second kernel, adds up parts of k; bytes that a multiprocessor reads in a cycle
@@ -59,9 +59,9 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
         sizeof(float) * (along_m ? k * (row->n + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
-    const double of_x = (double)plan->m * (double)plan->k * plan->blocks /
-                        ((double)plan->per_matrix * plan->splits) * sizeof(float);
-    const double rate = of_x > vector_stays * (double)traits->l2_bytes
+    const double of_all = (double)(plan->m + plan->n) * (double)plan->k * plan->blocks /
+                          ((double)plan->per_matrix * plan->splits) * sizeof(float);
+    const double rate = of_all > vector_stays * (double)traits->l2_bytes
                             ? family->bytes
                             : vector_costs[along_m].cached;
     /* Blocks of a multiprocessor that do not divide k read the same numbers of the vector. */

@@ -102,7 +102,7 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p)
 {
     enum { FEWEST = 128, FEW = 1024, MANY = 32768, MOST = 131072, SHORT_K = 512 };
     if (p->n == 1 && !p->x_along_k && p->m <= FEW)
-        return p->m <= FEWEST ? 64 : 128;
+        return p->m <= FEWEST && !p->aligned_x ? 64 : 128;
     if (p->m <= FEW)
         return 16;
     if (p->n > SKINNY_ANY_K_N)

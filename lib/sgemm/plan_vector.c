@@ -1,4 +1,4 @@
-/* plan_vector.c - plans of SGEMM of a matrix and up to four vectors without shared memory: how many
+/* plan_vector.c - plans of SGEMM of a matrix and a few vectors without shared memory: how many
  * threads share a row of the matrix, and how many blocks a long k.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -10,7 +10,7 @@ enum {
     FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
     END = TILEMM__sgemm_slicek_sm80_32x64_nn,
     STEP = 4,         /* of k, that is divided */
-    MOST_COLUMNS = 4, /* of a variant */
+    MOST_COLUMNS = 4, /* or rows, where the matrix has fewer */
     MOST_FEW = 32,    /* rows */
     MOST_APART = 4    /* numbers of a row that a warp still reads well */
 };

@@ -160,7 +160,8 @@ static void check_family(const family_errors_t *errors, data_t family)
 {
     const error_t *x = &errors->ours, *reference = &errors->reference;
     const double ulp = 0x1p-23, one_rounding = 0x1p-25; /* the norm of one rounding's errors */
-    /* A sum that rests on one product of BF16 planes lacks 2^-24 of it, and has three roundings. */
+    /* Where one product of BF16 planes decides, 2^-24 of it is left out, and there are roundings.
+     */
     const double least = few_dominate(family) ? 0x1p-22 : ulp;
     if (reference->worst <= 0)
         return;

@@ -305,8 +305,8 @@ static void rare_kernels(rng_t *rng)
                     g.m = rng_range(rng, columns, 300);
                     g.n = columns;
                     if (strstr(rare[v], "_256x") && i % 8 == 6) { /* a vector, and few rows */
-                        g.m = columns;
-                        g.n = 1;
+                        g.m = i % 16 == 6 ? columns : 1;
+                        g.n = i % 16 == 6 ? 1 : columns;
                         g.k += i / 8 % 2 * rng_range(rng, 3000, 200000);
                     }
                 }

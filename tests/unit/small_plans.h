@@ -204,15 +204,18 @@ static void check_outer(const tilemm__sgemm_args_t *args, const tilemm__limits_t
           "%s: not aligned", plan->name);
 }
 
-/* A matrix and up to four vectors: blocks cover the rows of X, and find their matrix by a product
+/* A matrix and a few vectors: blocks cover the rows of X, and find their matrix by a product
  * in place of a division; what is read 16 bytes at a time is aligned; parts of k that no cluster
  * adds up are dense matrices, which the workspace holds and a second kernel adds up. */
 static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
 {
     const tilemm__sgemm_vector_t *const p = &plan->as.vector.product;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const int exchange = args->m < args->n;
     const int along_m = p->variant >= TILEMM__sgemm_vector_sm75_8_m;
+    /* One row and several columns: the vector is X. */
+    const int takes_vector =
+        !along_m && row->m == 1 && row->n > 1 && tilemm__min(args->m, args->n) == 1;
+    const int exchange = (args->m < args->n) != takes_vector;
     tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
     if (e.m == 1 && (!e.trans_a || e.lda == 1)) { /* a row of k, however it is called */
         e.trans_a = 0;

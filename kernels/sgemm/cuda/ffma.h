@@ -17,8 +17,9 @@ extern "C" {
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* The largest grid of a tile of 32 rows whose last blocks the next kernel's need not wait for.
- * After larger grids these would crowd on the multiprocessors where the first blocks end. */
+/* The largest grid of a tile of 32 rows, or of compensated sums, whose last blocks the next
+ * kernel's need not wait for. After larger grids these would crowd on the multiprocessors where the
+ * first blocks end. */
 enum { TILEMM__SGEMM_FEW_BLOCKS = 64 };
 
 /* One product, 0 < k <= TILEMM__SGEMM_MOST_K. Split s takes k from s * k_split on; k_split is a

@@ -48,9 +48,8 @@ static __device__ __forceinline__ line_t line_of(unsigned note)
     return {numbers, numbers ? numbers : ~0u, note & TILEMM__SGEMM_NOTE_MASK, note - numbers};
 }
 
-/* A line with its last block, of which k fills a part. Where that is small few elements are near
- * its largest, whatever the data: it decides only if these are larger than those of other blocks.
- */
+/* A line with its last block, of which k fills a part. Of a small part few elements are near the
+ * largest, whatever the data: it decides only if these are larger than those of other blocks. */
 static __device__ __forceinline__ line_t with_part(const line_t &line, line_t part)
 {
     if (line.top != 0 && part.top >> BITS <= (line.top >> BITS) + 1)

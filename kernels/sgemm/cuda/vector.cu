@@ -1,4 +1,4 @@
-/* vector.cu - SGEMM of a matrix and up to four vectors by FP32 multiply-adds, where the matrix is
+/* vector.cu - SGEMM of a matrix and a few vectors by FP32 multiply-adds, where the matrix is
  * mostly not large: in batches, or in the L2 cache.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause

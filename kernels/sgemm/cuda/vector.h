@@ -1,4 +1,4 @@
-/* vector.h - SGEMM of a matrix and up to four vectors by FP32 multiply-adds, where the matrix is
+/* vector.h - SGEMM of a matrix and a few vectors by FP32 multiply-adds, where the matrix is
  * mostly not large: the struct that the kernels take, and the launcher. Needs no CUDA header.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -19,7 +19,8 @@ extern "C" {
 #define TILEMM__SGEMM_VECTOR_AHEAD_M(width) ((width) == 4 ? 8 : 16)
 
 /* C (m x n) = alpha X Z + beta C, 0 < k, n up to the variant's columns. A product of few rows is
- * the same with A and B exchanged. Element (i, p) of X is x[i * ldx + p * x_k] for kernels _k,
+ * the same with A and B exchanged; one of few rows and a vector too, in kernels _k of one row and
+ * several columns: X is the vector. Element (i, p) of X is x[i * ldx + p * x_k] for kernels _k,
  * x[p * ldx + i] for kernels _m; element (p, j) of Z is z[p * z_k + j * z_n], element (i, j) of C
  * is c[i * c_m + j * c_n]. Kernels _aligned read X 16 bytes at a time, _k Z too: addresses, ldx,
  * z_n and strides are multiples of 16 bytes then, and for _k z_k is 1. x_k is 1 but in kernels _k,
