@@ -21,6 +21,7 @@
 #include "tests/support/check.h"
 #include "tests/support/program.h"
 #include "tests/support/random.h"
+#include "tests/support/sweep.h"
 #include "tools/command.h"
 
 enum { BYTES = 20000 };

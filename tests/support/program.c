@@ -83,18 +83,6 @@ void test_begin_alone(tilemm_backend_t backend)
     begin(backend, LOCK_EX);
 }
 
-int test_is_run_by_another(void)
-{
-    const char *runner = getenv("RUN");
-    return runner && *runner;
-}
-
-int test_quick(void)
-{
-    const char *quick = getenv("TILEMM_TEST_QUICK");
-    return quick && strcmp(quick, "1") == 0;
-}
-
 tilemm_t test_context(tilemm_backend_t backend, const char *arch)
 {
     tilemm_t ctx = NULL;

@@ -1,4 +1,4 @@
-/* program.h - how a test program begins and ends: settings, contexts, kernels that it may see.
+/* program.h - how a test program begins and ends: contexts, kernels that it may see.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TESTS_SUPPORT_PROGRAM_H
@@ -38,12 +38,6 @@ void *test_need(void *memory);
 /* test_begin for a program that needs the whole of a GPU: it fills the memory, or compares how much
  * is free before and after. No other test of this build uses a GPU until it ends. */
 void test_begin_alone(tilemm_backend_t backend);
-
-/* Whether TILEMM_TEST_QUICK=1 asks for small sweeps. */
-int test_quick(void);
-
-/* Whether another program runs this one, an emulator say, which is slow: RUN names it. */
-int test_is_run_by_another(void);
 
 /* A context with TILEMM_ARCH = arch ("" for none); gives up if there is none. */
 tilemm_t test_context(tilemm_backend_t backend, const char *arch);

@@ -10,5 +10,6 @@
 #include "tests/support/program.h"
 #include "tests/support/random.h"
 #include "tests/support/reduction.h"
+#include "tests/support/sweep.h"
 
 #endif

@@ -15,6 +15,7 @@
 #include "small_plans.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
+#include "tests/support/sweep.h"
 
 static tilemm__sgemm_args_t random_problem(void)
 {
@@ -549,14 +550,16 @@ static tilemm__sgemm_args_t packed_problem(void)
 
 int main(void)
 {
+    /* The host's arithmetic is the same on all processors: an emulator may see less of it. */
+    const int rounds = test_is_run_by_another() ? 3000 : 20000;
     int keep = 0, staged = 0, packed = 0;
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < rounds; i++)
         staged += check_staged();
-    CHECK(staged > 1000, "only %d plans do not divide k", staged);
-    for (int i = 0; i < 20000; i++)
+    CHECK(staged > rounds / 20, "only %d plans do not divide k", staged);
+    for (int i = 0; i < rounds; i++)
         keep += check_kept(i);
-    CHECK(keep > 1000, "only %d plans keep planes", keep);
-    for (int i = 0; i < 30000; i++) {
+    CHECK(keep > rounds / 20, "only %d plans keep planes", keep);
+    for (int i = 0; i < rounds * 3 / 2; i++) {
         const tilemm__sgemm_args_t args = i % 8 == 7 ? packed_problem() : random_problem();
         const tilemm__limits_t limits = {
             .cuda = &gpus[pick(GPUS)],
@@ -579,7 +582,7 @@ int main(void)
               plan.name, again.name);
         check_choices(&args, &limits, &plan);
     }
-    CHECK(packed > 100, "only %d plans are for batches without gaps", packed);
+    CHECK(packed > rounds / 200, "only %d plans are for batches without gaps", packed);
     check_far_apart();
     return check_exit();
 }
