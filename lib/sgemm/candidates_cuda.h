@@ -12,6 +12,9 @@ enum {
     TILEMM__SGEMM_MOST_BLOCKS = 1 << 30 /* of a grid that strides over its items, half the limit */
 };
 
+/* Rows, k and blocks that the kernels of plan_vector.c take at most. */
+enum { TILEMM__SGEMM_VECTOR_MOST = 1 << 30 };
+
 /* Whether limits->variant lets the plan choose a row: its name begins so, up to a '+'. */
 int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant);
 /* Whether k may be divided among blocks or shared out. Calibration keeps it whole, with a '+'. */

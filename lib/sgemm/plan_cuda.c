@@ -199,14 +199,14 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        tilemm__sgemm_trial_t *best)
 {
     const int others[] = {128, 16, 64, 256, 1024}; /* if limits->variant forbids the first */
-    const int64_t most = 1 << 30;                  /* rows, and k, of plan_vector.c */
     const tilemm__sgemm_skinny_t p = skinny_of(args);
     if (p.n == 1 && p.x_along_k &&
         (p.m <= tilemm__sgemm_rows[SKINNY_FIRST_LONG].m || *limits->variant))
         try_skinny_variant(args, limits, p, SKINNY_FIRST_LONG + p.aligned_x, best);
     /* The kernels of plan_vector.c read one column's other matrices faster, but those along m that
      * are not aligned. */
-    if (p.n == 1 && (p.x_along_k || p.aligned_x) && p.m <= most && p.k <= most && !*limits->variant)
+    if (p.n == 1 && (p.x_along_k || p.aligned_x) && !*limits->variant &&
+        tilemm__max(p.m, p.k) <= TILEMM__SGEMM_VECTOR_MOST)
         return;
     int tried = try_skinny_variant(args, limits, p, skinny_variant(&p, skinny_rows(&p)), best);
     for (int i = 0; i < 5 && !tried; i++)

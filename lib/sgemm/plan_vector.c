@@ -10,12 +10,10 @@ enum {
     FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
     END = TILEMM__sgemm_slicek_sm80_32x64_nn,
     STEP = 4,         /* of k, that is divided */
-    MOST_COLUMNS = 4, /* or rows, where the matrix has fewer */
+    MOST_COLUMNS = 4, /* of C, or rows if these are fewer */
     MOST_FEW = 32,    /* rows */
     MOST_APART = 4    /* numbers of a row that a warp still reads well */
 };
-
-static const int64_t most = 1 << 30;
 
 /* Whether a variant computes C': if C has fewer rows than columns; but a block that has one row and
  * several columns takes a vector for its row, and few rows of a matrix for its columns, so that it
@@ -85,7 +83,7 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
         tilemm__sgemm_split(p.k, splits, STEP, &p.k_split) != splits || (along_m && !e.trans_a) ||
         (is_strided && (e.lda > MOST_APART || row->m > 1)) || row->facet > aligned ||
         (row->facet < aligned && !reads_alone) ||
-        (double)per_matrix * (double)args->batch_count * splits > (double)most)
+        (double)per_matrix * (double)args->batch_count * splits > TILEMM__SGEMM_VECTOR_MOST)
         return p;
     if (splits > TILEMM__SGEMM_MOST_CLUSTER) { /* partial products, dense, and added up later */
         p.c_array = NULL;
@@ -188,7 +186,8 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
                      : columns == 2
                          ? k >= LEAST_K && k <= LONGEST_OF_TWO && numbers <= MOST_OF_TWO
                          : k >= LEAST_K && k <= LONGEST_OF_FOUR && numbers <= MOST_OF_FOUR;
-    if (columns > MOST_COLUMNS || tilemm__max(tilemm__max(args->m, args->n), args->k) > most ||
+    if (columns > MOST_COLUMNS ||
+        tilemm__max(tilemm__max(args->m, args->n), args->k) > TILEMM__SGEMM_VECTOR_MOST ||
         !(pays || *limits->variant))
         return;
     for (int v = FIRST; v < END; v++) {
