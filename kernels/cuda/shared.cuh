@@ -1,4 +1,4 @@
-/* shared.cuh - shared memory by its own 32-bit addresses, and 16 bytes at a time.
+/* shared.cuh - shared memory by its own 32-bit addresses, mostly 16 bytes at a time.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_CUDA_SHARED_CUH
@@ -20,6 +20,13 @@ static __device__ __forceinline__ float4 shared_read(unsigned from)
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
                  : "r"(from));
+    return v;
+}
+
+static __device__ __forceinline__ float shared_read_float(unsigned from)
+{
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(from));
     return v;
 }
 

@@ -238,11 +238,15 @@ struct shape {
     static const int GROUP_K = BK / GROUPS; /* of a k-step */
     static const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     static const int WARPS_N = BN / QN / 4 / LANES_N;
-    /* Parts of a k-step's copies, as measured. The compiler puts an empty read before each part. */
-    static const unsigned PARTS =
-        GROUP_WARPS >= 4 ? (BN == 128 && !TRANSPOSED_A && TRANSPOSED_B ? 4 : 8)
-        : QM * QN == 4 && GROUPS == 1 && !(TRANSPOSED_A && TRANSPOSED_B) ? 2
-                                                                         : 1;
+    static const bool IS_NN = TRANSPOSED_A && !TRANSPOSED_B, IS_TT = !TRANSPOSED_A && TRANSPOSED_B;
+    /* Parts of a k-step's copies, as measured. The compiler puts an empty read before each part;
+     * and it places the sums of some tiles by bank with one number, but not with another. */
+    static const unsigned PARTS = BM == 128 && BN == 64         ? (TRANSPOSED_B ? 1 : 8)
+                                  : GROUP_WARPS >= 4            ? (BN == 128 && IS_TT ? 4 : 8)
+                                  : QM * QN == 4 && GROUPS == 1 ? 2 - (TRANSPOSED_A || TRANSPOSED_B)
+                                  : QM * QN == 4                ? (IS_TT ? 4 : 1)
+                                  : QM * QN == 2                ? 1 + IS_NN
+                                                                : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const unsigned CHAIN = CHAIN_;
     static const unsigned RING_BYTES = STAGES * STAGE_BYTES;
@@ -376,7 +380,9 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
 
 /* Epilogue: store the elements that no other tile has, in C or in the partial product. This
  * thread's squares begin at (m, n) of the tile. The sums of a block's groups and of a cluster's
- * blocks go to the stages' shared memory; each group and each block adds up some of them. */
+ * blocks go to the stages' shared memory; each group and each block adds up some of them. Where
+ * rows of C are not aligned, a warp's sums also go by way of that memory, so that neighbours in C
+ * are stored by neighbouring lanes. */
 template <class S>
 static __device__ __forceinline__ void
 store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t &problem,
@@ -388,10 +394,8 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
     const bool whole = problem.splits == 1 || in_cluster;
     const float alpha = whole ? args.alpha : 1.0f, beta = whole ? args.beta : 0.0f;
     const int64_t ldc = whole ? args.ldc : args.n;
-    const int new_m = (int)(place.begin_m - place.m0) - (int)m;
-    const int new_n = (int)(place.begin_n - place.n0) - (int)n;
-    const int end_m = (int)min((int64_t)BM, args.m) - (int)m;
-    const int end_n = (int)min((int64_t)BN, args.n) - (int)n;
+    const int new_m = (int)(place.begin_m - place.m0), new_n = (int)(place.begin_n - place.n0);
+    const int end_m = (int)min((int64_t)BM, args.m), end_n = (int)min((int64_t)BN, args.n);
     float *c;
     if (!whole)
         c = problem.partial + (place.split * args.batch_count + place.matrix) * (args.m * args.n);
@@ -399,30 +403,76 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
         c = args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
     c += place.m0 * ldc + place.n0;
 
-    const bool wide = ((uintptr_t)c | (uint64_t)ldc * 4) % 16 == 0 &&
-                      (place.begin_n - place.n0) % 4 == 0 && args.n % 4 == 0;
+    const bool wide =
+        ((uintptr_t)c | (uint64_t)ldc * 4) % 16 == 0 && new_n % 4 == 0 && args.n % 4 == 0;
 
-    c += m * ldc + n;
-
-    /* A thread's fours of sums are numbered. */
-    const unsigned FOURS = 4 * QM * QN;
+    /* A thread's fours of sums are numbered. Those of a warp with one number lie in LANES_M rows of
+     * ROW floats, four rows apart. In the stages they are together. */
+    const unsigned FOURS = 4 * QM * QN, ROW = 4 * S::LANES_N, APART = 32 * S::GROUP_WARPS * 16;
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned own = ring + threadIdx.x % (32 * S::GROUP_WARPS) * 16, warps = own - lane * 16;
+    const unsigned square_m = tilemm__ffma_square_m(lane, S::LANES_M);
+    const unsigned square_n = tilemm__ffma_square_n(lane, S::LANES_M);
+    const auto row_of = [&](unsigned four) {
+        return (int)(m + four / QN / 4 * (BM / QM) + four / QN % 4);
+    };
+    const auto col_of = [&](unsigned four) { return (int)(n + four % QN * (BN / QN)); };
+    const auto put_four = [&](unsigned four, const float *v) {
+        const int row = row_of(four), col = col_of(four);
+        if (row >= new_m && row < end_m && col >= new_n && col < end_n)
+            epilogue_store((float4 *)(c + row * ldc + col), v, alpha, beta);
+    };
+    const auto order = [&](unsigned four, const float *v) {
+        shared_write(warps + four * APART + (square_m * S::LANES_N + square_n) * 16, pack(v));
+    };
+    const auto put_ordered = [&](unsigned four) {
+        const int row = row_of(four) - (int)(square_m - lane / ROW) * 4;
+        const int col = col_of(four) - (int)(square_n * 4 - lane % ROW);
+        const bool there = col >= new_n && col < end_n;
+        float v[4], *to = c + row * ldc + col;
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++)
+            v[i] = shared_read_float(warps + four * APART + (i * 32 + lane) * 4);
+#pragma unroll
+        for (int i = 0; i < 4; i++, to += 128 / ROW * ldc)
+            if (there && row + i * (128 / (int)ROW) >= new_m && row + i * (128 / (int)ROW) < end_m)
+                epilogue_store(to, v[i], alpha, beta);
+    };
     const auto put = [&](unsigned four, const float *v) {
-        const int row = (int)(four / QN / 4 * (BM / QM) + four / QN % 4);
-        const int col = (int)(four % QN * (BN / QN));
-
-        if (row >= new_m && row < end_m)
-            store_four(c + row * ldc + col, v, alpha, beta, wide, new_n - col, end_n - col);
+        if (wide) {
+            put_four(four, v);
+            return;
+        }
+        __syncwarp(); /* the lanes have read their fours */
+        order(four, v);
+        __syncwarp();
+        put_ordered(four);
     };
 
     if (GROUPS == 1 && !in_cluster) {
+        if (wide) {
 #pragma unroll
+            for (unsigned four = 0; four < FOURS; four++)
+                put_four(four, sum[four / QN] + four % QN * 4);
+            return;
+        }
+        __syncthreads(); /* the stages are all read */
+#pragma unroll
+        for (unsigned four = 0; four < FOURS; four++) {
+            float v[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                v[j] = sum[four / QN][four % QN * 4 + j] + 0.0f; /* as below */
+            order(four, v);
+        }
+        __syncwarp();
+#pragma unroll 4
         for (unsigned four = 0; four < FOURS; four++)
-            put(four, sum[four / QN] + four % QN * 4);
+            put_ordered(four);
         return;
     }
 
-    const unsigned APART = 32 * S::GROUP_WARPS * 16, splits = (unsigned)problem.splits;
-    const unsigned own = ring + threadIdx.x % (32 * S::GROUP_WARPS) * 16;
+    const unsigned splits = (unsigned)problem.splits;
 
     __syncthreads(); /* the stages are all read */
 #pragma unroll

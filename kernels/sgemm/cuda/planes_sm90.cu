@@ -15,9 +15,11 @@
  * Consumers: two warpgroups, each with 64 rows of the tile. The tensor core truncates as it adds.
  * So hi hi of each k-step has a fresh accumulator, which is added to `total` in FP32 (promotion)
  * while the cross products hi lo + lo hi run. These are smaller by 2^11 and accumulate over all of
- * k.
+ * k. In narrow tiles each block of k has a `total` of its own, which is added to `earlier`: sums of
+ * sums round less.
  *
- * Epilogue: total + cross / 2^11, scaled by the units, alpha and beta, to C, except exact lines.
+ * Epilogue: earlier + total + cross / 2^11, scaled by the units, alpha and beta, to C, except exact
+ * lines.
  *
  * Tile scheduler: blocks are persistent, and walk the tiles in groups of GROUP rows. The k-steps of
  * the last tiles may be shared out (stream_k.cuh).
@@ -117,6 +119,7 @@ struct consumer_t {
     unsigned group, row, col; /* group: which consumer warpgroup */
     unsigned stage, parity, slot, slot_parity;
     float total[S::ACCUMULATORS], hh[S::ACCUMULATORS], cross[S::ACCUMULATORS];
+    float earlier[S::BY_BLOCKS ? S::ACCUMULATORS : 1];
 };
 
 /* Where a block of k begins: scale the sums to its units. */
@@ -137,6 +140,10 @@ static __device__ __forceinline__ void scale_sums(consumer_t<S> &c, shared_t<S> 
             c.total[i] = (c.total[i] + c.hh[i]) * factor;
         } else if (S::PRODUCTS == 1) {
             c.hh[i] *= factor;
+        } else if (S::BY_BLOCKS) {
+            c.earlier[i] = (c.earlier[i] + c.total[i]) * factor;
+            c.total[i] = 0.0f;
+            c.cross[i] *= factor;
         } else {
             c.total[i] *= factor;
             c.cross[i] *= factor;
@@ -207,7 +214,8 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
     } else if (S::PRODUCTS > 1) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
-            c.hh[i] = fmaf(c.cross[i], 0x1p-11f, c.total[i]);
+            c.hh[i] =
+                fmaf(c.cross[i], 0x1p-11f, S::BY_BLOCKS ? c.earlier[i] + c.total[i] : c.total[i]);
     }
     mbarrier_wait(&shared.told[c.slot], c.slot_parity);
 
@@ -256,6 +264,10 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
             c.total[i] = 0.0f;
+        if (S::BY_BLOCKS)
+#pragma unroll
+            for (int i = 0; i < S::ACCUMULATORS; i++)
+                c.earlier[i] = 0.0f;
         for (unsigned step = piece.begin; step < piece.end; step++) {
             const bool later = step > piece.begin;
             if (later && step % STEPS == 0)

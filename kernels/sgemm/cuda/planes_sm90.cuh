@@ -57,6 +57,9 @@ struct shape_t {
     /* With one product narrow tiles have registers for `total`: hi hi is added to it with every
      * change of units, so that truncation does not grow with all of k. */
     static const bool PROMOTES = PRODUCTS == 1 && BN <= 128;
+    /* With more, the narrowest tile has registers for `earlier`: what the blocks of k before the
+     * present one gave, so that rounding does not grow with all of k. */
+    static const bool BY_BLOCKS = PRODUCTS > 1 && BN <= 64;
     static_assert(BN % 64 == 0 && BN <= 256, "whole parts, one instruction");
     static_assert(PARTS_A % PAIR == 0, "each block brings the same number");
     static_assert(LINES % KEEPERS == 0, "each keeper has the same number of lines");
