@@ -55,38 +55,54 @@ epilogue_store_pair(float *to, float x, float y, float alpha, float beta)
     epilogue_store((float2 *)to, pair, alpha, beta);
 }
 
+/* Store of two neighbours in C those whose numbers, `col` and col + 1, are in [0, cols). */
+static __device__ __forceinline__ void epilogue_store_two(float *row, int col, int64_t cols,
+                                                          float x, float y, float alpha, float beta)
+{
+    if (col >= 0 && col + 1 < cols)
+        epilogue_store_pair(row + col, x, y, alpha, beta);
+    else if (col >= 0 && col < cols)
+        epilogue_store(row + col, x, alpha, beta);
+    else if (col == -1 && cols > 0)
+        epilogue_store(row, y, alpha, beta);
+}
+
 /* Of a warpgroup's sums as wgmma leaves them: store `cols` columns of row h (0, 1) of a thread,
- * which four lanes have, from its first two on; none if the row does not exist. Where these are not
- * aligned as a pair, a lane stores its second and the next lane's first one: the fourth lane the
- * first one's of the next 8 columns. */
+ * none if the row does not exist. Four lanes have eight neighbours in C at a time; `row` is the
+ * address of their first one. Where that is not the first of a sector of the L2 cache, which has
+ * eight as well, lanes exchange sums, so that they store whole sectors: of pieces of two, each goes
+ * twice to the cache. */
 template <int ACCUMULATORS>
 static __device__ __forceinline__ void epilogue_store_row(const float (&total)[ACCUMULATORS], int h,
-                                                          float alpha, float beta, float *to,
+                                                          float alpha, float beta, float *row,
                                                           int64_t cols)
 {
-    const unsigned lane = threadIdx.x % 32, next = lane / 4 * 4 + (lane + 1) % 4;
-    const int shift = (uint64_t)to / sizeof(float) % 2;
-    const bool some_shift = __any_sync(~0u, shift);
+    enum { EIGHTS = ACCUMULATORS / 4, SECTOR = 8 };
+    const unsigned lane = threadIdx.x % 32, pair = lane % 4;
+    /* The first sector's first column, in pairs of columns, and one more if `odd`. */
+    const unsigned shift = (0u - (unsigned)((uint64_t)row / sizeof(float))) % SECTOR;
+    const unsigned turn = shift / 2, odd = shift % 2;
+    const unsigned from_x = lane - pair + (pair + turn) % 4;
+    const unsigned from_y = lane - pair + (pair + turn + odd) % 4;
+    const auto sum = [&](int eight, int j) {
+        return eight >= 0 && eight < EIGHTS ? total[eight * 4 + h * 2 + j] : 0.0f;
+    };
+    cols = min(cols, (int64_t)ACCUMULATORS * 2);
     if (!__any_sync(~0u, cols > 0))
         return;
-    if (shift && lane % 4 == 0 && cols > 0)
-        epilogue_store(to, total[h * 2], alpha, beta);
+    if (!__any_sync(~0u, shift)) {
 #pragma unroll
-    for (int i = 0; i < ACCUMULATORS; i += 4) {
-        const bool is_last = i + 4 == ACCUMULATORS;
-        float x = total[i + h * 2], y = total[i + h * 2 + 1];
-        if (some_shift) {
-            const float given =
-                lane % 4 == 0 && !is_last ? total[(i + 4) % ACCUMULATORS + h * 2] : x;
-            const float got = __shfl_sync(~0u, given, next);
-            x = shift ? y : x;
-            y = shift ? got : y;
-        }
-        const int col = i * 2 + shift;
-        if (col + 1 < cols && !(is_last && shift && lane % 4 == 3))
-            epilogue_store_pair(to + col, x, y, alpha, beta);
-        else if (col < cols)
-            epilogue_store(to + col, x, alpha, beta);
+        for (int i = 0; i < EIGHTS; i++)
+            epilogue_store_two(row, i * 8 + (int)pair * 2, cols, sum(i, 0), sum(i, 1), alpha, beta);
+        return;
+    }
+#pragma unroll
+    for (int i = -1; i < EIGHTS; i++) {
+        const float x = odd ? sum(i, 1) : sum(i, 0), next_x = odd ? sum(i + 1, 1) : sum(i + 1, 0);
+        const float y = odd ? sum(i, 0) : sum(i, 1), next_y = odd ? sum(i + 1, 0) : sum(i + 1, 1);
+        epilogue_store_two(row, i * 8 + (int)(shift + pair * 2), cols,
+                           __shfl_sync(~0u, pair < turn ? next_x : x, from_x),
+                           __shfl_sync(~0u, pair < turn + odd ? next_y : y, from_y), alpha, beta);
     }
 }
 

@@ -105,6 +105,13 @@ TILEMM__LAYOUT unsigned tilemm__ffma_square_n(unsigned lane, unsigned lanes_m)
     return lanes_m == 8 ? tilemm__square_m(lane) : tilemm__square_n(lane);
 }
 
+/* The place of a lane's four neighbours in C among those of its warp, by rows of C. */
+TILEMM__LAYOUT unsigned tilemm__ffma_ordered(unsigned lane, unsigned lanes_m)
+{
+    return tilemm__ffma_square_m(lane, lanes_m) * (32 / lanes_m) +
+           tilemm__ffma_square_n(lane, lanes_m);
+}
+
 /* ---- SGEMM by FFMA: matrices of up to 32 x 32 --------------------------------------------- */
 
 /* The word at which the piece of 4 words with this column begins, in a matrix of p rows of p words

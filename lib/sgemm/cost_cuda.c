@@ -20,22 +20,21 @@
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
-/* Of multiply-adds in FP32, fitted to products by each tile on H200s, which leaves 5 to 10 %
- * between the estimate and what was measured; in tiles of 32 x 32, and in others. Cycles of a
- * block's copies of 4 bytes, not 16, in a step, for each 32 numbers: of operands that are not
- * aligned, or that tiles transpose. */
-static const double ffma_narrow[2] = {0.69, 1.43};
-/* By which a step is longer in a tile that C does not fill, whose copies are checked; those of a
- * thread's copy in a step that is not whole. */
-static const double ffma_checked[2] = {755, 1090}, ffma_part = 4.1;
+/* Of multiply-adds in FP32, fitted to 9900 products by each tile on H200s, which leaves 9 %
+ * between the estimate and what was measured. Cycles of a block's copies of 4 bytes, not 16, in a
+ * step, for each 32 numbers: of operands that are not aligned, or that tiles transpose. */
+static const double ffma_narrow = 1.64;
+/* By which a step is longer in a tile that C does not fill, whose copies are checked: of 32 x 32,
+ * in others; those of a thread's copy in a step that is not whole. */
+static const double ffma_checked[2] = {892, 1269}, ffma_part = 6.6;
 /* In which a multiprocessor stores an element of C that is not one of 16 bytes. */
-static const double ffma_store[2] = {0.79, 0.94};
+static const double ffma_store = 0.25;
 /* By which a grid of few blocks of a tile of 32 rows is shorter, as the next kernel is set up
  * meanwhile. */
-static const double early = 140;
+static const double early = 851;
 enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
-static const double splitk_split = 20;
+static const double splitk_split = 10;
 /* Of skinny kernels, fitted to 135 products on an H200. Cycles that one takes to start, for each
  * column of its tile. */
 static const double skinny_start = 300;
@@ -197,7 +196,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const int narrow_b = !tilemm__sgemm_is_aligned_b(args) || (sm80 && args->trans_b);
     const int unfilled = args->m < row->m || args->n < row->n;
     const ffma_extra_t extra = {
-        .copies = ffma_narrow[large] * (narrow_a * row->m + narrow_b * row->n) * row->k / 32,
+        .copies = ffma_narrow * (narrow_a * row->m + narrow_b * row->n) * row->k / 32,
         .check = sm80 && unfilled ? ffma_checked[large] : 0,
         .part = args->k % row->k ? ffma_part * (row->m + row->n) * row->k / row->threads : 0};
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
@@ -219,7 +218,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     if (sm80 && traits->cc >= 90 && row->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
         sum -= early;
     if (trial->splits == 1 || trial->cluster)
-        sum += ffma_store[large] * stored_alone(args, traits);
+        sum += ffma_store * stored_alone(args, traits);
     const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
     return overlapped(sum, least, ffma_both) + second_kernel(family, trial, bytes, traits);
 }

@@ -132,7 +132,9 @@ static void note(error_t *largest_so_far, const error_t *e)
  * roundings do not average out: 2^-22 or, of planes, 2^-20 is allowed there. Of planes at sides of
  * about 1000, where cuBLAS hardly divides k: 1.75 of cuBLAS's largest error and 1.33 of its norm,
  * where what one rounding makes is no error. And for each family: the largest errors over all
- * shapes exceed the reference's by a margin for chance at most. */
+ * shapes exceed the reference's by a margin for chance at most, or are no larger than two roundings
+ * make; of a GPU three and a little where each result is a sum of two products: of these multiply-
+ * adds round the second with the sum, and tensor cores both before. */
 static void check_product(family_errors_t *family_errors, data_t family, const char *text,
                           int is_planes, int is_tight, const error_t *fp32,
                           const error_t *reference)
@@ -159,15 +161,17 @@ static void check_family(const family_errors_t *errors, data_t family)
 {
     const error_t *x = &errors->ours, *reference = &errors->reference;
     const double ulp = 0x1p-23, one_rounding = 0x1p-25; /* the norm of one rounding's errors */
+    const int is_sum_of_two = TEST_BACKEND == TILEMM_BACKEND_CUDA && family == DATA_HUGE_IN_LINE;
+    const double least = is_sum_of_two ? 3.25 * 0x1p-24 : ulp;
     if (reference->worst <= 0)
         return;
     printf("%-39s | at most %4.2f and %4.2f of the reference's errors\n", data_text(family),
            errors->worst_ratio, errors->frobenius_ratio);
     /* Quick tests have too few shapes; where all results are the same, there is but one error. */
     if (!test_quick() && family != DATA_EQUAL)
-        CHECK(x->worst <= fmax(ulp, 1.25 * reference->worst) &&
-                  (few_dominate(family) || x->worst <= ulp || x->frobenius <= one_rounding ||
-                   x->frobenius <= 1.25 * reference->frobenius),
+        CHECK(x->worst <= fmax(least, 1.25 * reference->worst) &&
+                  ((few_dominate(family) && !is_sum_of_two) || x->worst <= ulp ||
+                   x->frobenius <= one_rounding || x->frobenius <= 1.25 * reference->frobenius),
               "%s: %.2e %.2e, reference %.2e %.2e", data_text(family), x->worst, x->frobenius,
               reference->worst, reference->frobenius);
 }

@@ -141,6 +141,25 @@ static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lane
                   owners[m * 128 + n]);
 }
 
+/* The places of a warp's fours of C, by which neighbouring lanes store neighbours: each is one
+ * lane's, and follows that of the four before it in its row, or ends the row before. */
+static void check_order(unsigned lanes_m)
+{
+    const unsigned lanes_n = 32 / lanes_m;
+    unsigned m[32], n[32];
+    memset(m, 0xff, sizeof m);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        const unsigned at = tilemm__ffma_ordered(lane, lanes_m);
+        CHECK(at < 32 && m[at % 32] == ~0u, "%u x %u lanes: lane %u has place %u", lanes_m, lanes_n,
+              lane, at);
+        m[at % 32] = tilemm__ffma_square_m(lane, lanes_m);
+        n[at % 32] = tilemm__ffma_square_n(lane, lanes_m);
+    }
+    for (unsigned at = 0; at < 32; at++)
+        CHECK(m[at] == at / lanes_n && n[at] == at % lanes_n, "%u x %u lanes: place %u has (%u, %u)",
+              lanes_m, lanes_n, at, m[at], n[at]);
+}
+
 /* The rows of one tile, which differ in transposes, follow each other: the first is enough. */
 static int is_first(const tile_t *tiles, size_t t)
 {
@@ -159,6 +178,8 @@ int main(void)
             check_fragments(tile, tilemm__ffma_index, tile->quads_m < tile->quads_n ? 8 : 4,
                             transposed);
     }
+    check_order(4);
+    check_order(8);
     for (size_t t = 0; t < sizeof sm75_tiles / sizeof *sm75_tiles; t++)
         for (int transposed = 0; transposed < 2 && is_first(sm75_tiles, t); transposed++) {
             const tile_t *tile = &sm75_tiles[t];

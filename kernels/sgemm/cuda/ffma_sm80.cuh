@@ -423,7 +423,7 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
             epilogue_store((float4 *)(c + row * ldc + col), v, alpha, beta);
     };
     const auto order = [&](unsigned four, const float *v) {
-        shared_write(warps + four * APART + (square_m * S::LANES_N + square_n) * 16, pack(v));
+        shared_write(warps + four * APART + tilemm__ffma_ordered(lane, S::LANES_M) * 16, pack(v));
     };
     const auto put_ordered = [&](unsigned four) {
         const int row = row_of(four) - (int)(square_m - lane / ROW) * 4;

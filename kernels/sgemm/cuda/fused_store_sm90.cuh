@@ -168,7 +168,8 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
         const int64_t next = S::TRANSPOSED ? ld : 1; /* column */
         float *const to = whole + (S::TRANSPOSED ? col * ld + row : row * ld + col);
         if constexpr (CHOICE::ALL && !S::TRANSPOSED) {
-            epilogue_store_row(total, h, alpha, beta, to, row < args.m ? cols : 0);
+            epilogue_store_row(total, h, alpha, beta, to - col_of(),
+                               row < args.m ? cols + col_of() : 0);
         } else if (row < args.m) {
 #pragma unroll
             for (int i = 0; i < S::ACCUMULATORS; i += 4)

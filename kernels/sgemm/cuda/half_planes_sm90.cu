@@ -389,8 +389,8 @@ static __device__ __forceinline__ void store(const consumer_t<S> &c, const share
         const int64_t row = place.m + c.row + half * 8;
         float *const to = base + row * product.ldc + place.n + c.col;
         if (__all_sync(~0u, all)) {
-            epilogue_store_row(c.sum, half, product.alpha, product.beta, to,
-                               row < product.m ? cols : 0);
+            epilogue_store_row(c.sum, half, product.alpha, product.beta, to - c.col,
+                               row < product.m ? cols + c.col : 0);
             continue;
         }
 #pragma unroll

@@ -234,9 +234,10 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
             store_any(c.hh, to, product, row_units, col_units);
         } else {
             const int64_t rows = (int64_t)product.a.mn - place.m - c.row;
-            const int64_t cols = (int64_t)product.b.mn - place.n - c.col;
-            epilogue_store_row(c.hh, 0, product.alpha, product.beta, to, rows > 0 ? cols : 0);
-            epilogue_store_row(c.hh, 1, product.alpha, product.beta, to + 8 * product.ldc,
+            const int64_t cols = (int64_t)product.b.mn - place.n;
+            epilogue_store_row(c.hh, 0, product.alpha, product.beta, to - c.col,
+                               rows > 0 ? cols : 0);
+            epilogue_store_row(c.hh, 1, product.alpha, product.beta, to - c.col + 8 * product.ldc,
                                rows > 8 ? cols : 0);
         }
     }
