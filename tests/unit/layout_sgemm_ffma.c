@@ -156,8 +156,8 @@ static void check_order(unsigned lanes_m)
         n[at % 32] = tilemm__ffma_square_n(lane, lanes_m);
     }
     for (unsigned at = 0; at < 32; at++)
-        CHECK(m[at] == at / lanes_n && n[at] == at % lanes_n, "%u x %u lanes: place %u has (%u, %u)",
-              lanes_m, lanes_n, at, m[at], n[at]);
+        CHECK(m[at] == at / lanes_n && n[at] == at % lanes_n,
+              "%u x %u lanes: place %u has (%u, %u)", lanes_m, lanes_n, at, m[at], n[at]);
 }
 
 /* The rows of one tile, which differ in transposes, follow each other: the first is enough. */

@@ -262,9 +262,11 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
     c.stage = c.parity = c.slot = c.slot_parity = 0;
     while (next_piece<S>(product, stream_k, &at, &piece)) {
         unsigned previous = 0;
+        /* hh too, which wgmma would not read: else the compiler makes products of one plane wait
+         * for each other. */
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
-            c.total[i] = 0.0f;
+            c.total[i] = c.hh[i] = 0.0f;
         if (S::BY_BLOCKS)
 #pragma unroll
             for (int i = 0; i < S::ACCUMULATORS; i++)
