@@ -76,10 +76,10 @@ static const double fused_store = 796, unaligned_store = 0.111;
 /* How much longer a step takes where threads copy operands that are not aligned; in TF32. */
 static const double copied_step = 1.25, tf32_copied_step = 1.4;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
- * operands, and of others; in TF32, and more for each element of a tile, most in kernels that
- * compute C'; and in TF32 of each element however it is stored. */
-static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.26,
-                    tf32_alone_tile[2] = {1.2e-5, 2.4e-5}, tf32_store = 0.14;
+ * operands, and of others; in TF32, and more for each element of a tile in kernels that compute C';
+ * and in TF32 of each element however it is stored. */
+static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.15, tf32_alone_tile = 2.8e-5,
+                    tf32_store = 0.14;
 /* Of parts of k of FP16 planes the third kernel, which computes what these do not carry. */
 static const double half_third_kernel = 8000;
 /* How much longer the pass takes to read numbers that are not aligned to 16 bytes. */
@@ -103,7 +103,7 @@ static const double planes_bytes[2] = {10.5, 8};
 /* Of products with a short k, cycles in which a multiprocessor stores an element of C after its
  * last products, up to so many of them; and as many more for each element of C that is not one of
  * 16 bytes; k from which on other products hide that. */
-static const double planes_store = 0.5, planes_last = 60000, planes_alone = 0.5,
+static const double planes_store = 0.5, planes_last = 60000, planes_alone = 0.3,
                     planes_hides = 1600;
 /* Cycles that one plane takes beside two, fitted likewise; and how much faster than the other
  * kernels planes must be: one, whose estimate is coarse, and several, which hard data takes twice
@@ -447,7 +447,7 @@ static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
                (1 + tf32_lacking * lacks) +
            tf32_store * exposed_store(args, traits) +
            (is_stored_wide(args) ? 0
-                                 : (tf32_alone + tf32_alone_tile[transposed] * row->m * row->n) *
+                                 : (tf32_alone + transposed * tf32_alone_tile * row->m * row->n) *
                                        tilemm__sgemm_elements_of_c(args) / traits->sm_count) +
            fused_extras(trial, args, traits, tf32_meeting[!at_once]);
 }
