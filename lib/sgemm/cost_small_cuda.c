@@ -30,6 +30,10 @@ static const struct {
  * those that its rows fill, if they are not aligned. */
 static const double vector_stays = 0.71, vector_long = 100e3, vector_again = 63.4,
                     vector_part = 0.59;
+/* How much longer a block waits for numbers along k that it reads one by one: from the cache; from
+ * memory, where it also waits for the rest of the sector that its row's part ends in. Fitted to 35
+ * matrices. */
+static const double vector_narrow[2] = {1.55, 1.8};
 /* Cycles of a multiprocessor in which a thread reads a number, or four, of X and one of Z along m.
  */
 static const double vector_load = 4.9 / 32;
@@ -48,8 +52,15 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double resident = resident_of_clusters(row->blocks, (int)plan->cluster);
     const double block = vector_costs[along_m].block + is_large * vector_costs[along_m].large +
                          vector_costs[along_m].pair * pairs;
+    const double of_all = (double)(plan->m + plan->n) * (double)plan->k * plan->blocks /
+                          ((double)plan->per_matrix * plan->splits) * sizeof(float);
+    const int is_cached = of_all <= vector_stays * (double)traits->l2_bytes;
     const double round = vector_costs[along_m].round + vector_costs[along_m].pair_round * pairs;
-    const double waiting = whole(share / resident + 1 - 1e-9) * (block + rounds * round) +
+    const double lanes = (double)row->threads / row->m;
+    const double narrow = along_m || row->facet ? 1
+                          : is_cached           ? vector_narrow[0]
+                                                : vector_narrow[1] * (1 + SECTOR / lanes);
+    const double waiting = whole(share / resident + 1 - 1e-9) * (block + rounds * round * narrow) +
                            share * vector_costs[along_m].start * row->threads / 256;
     /* Bytes of a block. */
     const double rows = (double)tilemm__min(plan->m, row->m);
@@ -59,11 +70,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
         sizeof(float) * (along_m ? k * (row->n + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
-    const double of_all = (double)(plan->m + plan->n) * (double)plan->k * plan->blocks /
-                          ((double)plan->per_matrix * plan->splits) * sizeof(float);
-    const double rate = of_all > vector_stays * (double)traits->l2_bytes
-                            ? family->bytes
-                            : vector_costs[along_m].cached;
+    const double rate = is_cached ? vector_costs[along_m].cached : family->bytes;
     /* Blocks of a multiprocessor that do not divide k read the same numbers of the vector. */
     const double again =
         !along_m && plan->per_matrix > 1 && (double)plan->k * sizeof(float) > vector_long
