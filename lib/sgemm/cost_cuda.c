@@ -23,18 +23,17 @@
 /* Of multiply-adds in FP32, fitted to 9900 products by each tile on H200s, which leaves 9 %
  * between the estimate and what was measured. Cycles of a block's copies of 4 bytes, not 16, in a
  * step, for each 32 numbers: of operands that are not aligned, or that tiles transpose. */
-static const double ffma_narrow = 1.64;
-/* By which a step is longer in a tile that C does not fill, whose copies are checked: of 32 x 32,
- * in others; those of a thread's copy in a step that is not whole. */
-static const double ffma_checked[2] = {892, 1269}, ffma_part = 6.6;
+static const double ffma_narrow = 1.66;
+/* Of a thread's copy in a step that is not whole. */
+static const double ffma_part = 7.4;
 /* In which a multiprocessor stores an element of C that is not one of 16 bytes. */
-static const double ffma_store = 0.25;
+static const double ffma_store = 0.29;
 /* By which a grid of few blocks of a tile of 32 rows is shorter, as the next kernel is set up
  * meanwhile. */
-static const double early = 851;
+static const double early = 1070;
 enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
-static const double splitk_split = 10;
+static const double splitk_split = 3;
 /* Of skinny kernels, fitted to 135 products on an H200. Cycles that one takes to start, for each
  * column of its tile. */
 static const double skinny_start = 300;
@@ -147,10 +146,10 @@ static double overlapped(double x, double y, double part)
 
 /* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
 
-/* What a step of a block costs besides the table: the copies of each block, and a check that all
- * blocks wait for alike; and the copies of a step that is not whole. */
+/* What a block costs besides the table: the copies of a step; and those of a step that is not
+ * whole. */
 typedef struct {
-    double copies, check, part;
+    double copies, part;
 } ffma_extra_t;
 
 /* Cycles of `x` blocks on a multiprocessor for `steps` steps each. Up to a warp for each scheduler,
@@ -162,8 +161,7 @@ static double ffma_wave(const tilemm__tile_cost_t *cost, const tilemm__sgemm_row
     const double more = x > alone ? (x - alone) / (cost->blocks - alone) : 0;
     const double step = cost->step_alone + more * (cost->step - cost->step_alone);
     return cost->item_alone + more * (cost->item - cost->item_alone) +
-           steps * (step * FFMA_RATE / ffma_rate(cc) + x * extra.copies + extra.check) +
-           x * extra.part;
+           steps * (step * FFMA_RATE / ffma_rate(cc) + x * extra.copies) + x * extra.part;
 }
 
 /* Of a multiprocessor's `blocks`, in clusters, how many add up parts while no other block
@@ -191,13 +189,10 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    const int large = sm80 && (row->m > 32 || row->n > 32);
     const int narrow_a = !tilemm__sgemm_is_aligned_a(args) || (sm80 && !args->trans_a);
     const int narrow_b = !tilemm__sgemm_is_aligned_b(args) || (sm80 && args->trans_b);
-    const int unfilled = args->m < row->m || args->n < row->n;
     const ffma_extra_t extra = {
         .copies = ffma_narrow * (narrow_a * row->m + narrow_b * row->n) * row->k / 32,
-        .check = sm80 && unfilled ? ffma_checked[large] : 0,
         .part = args->k % row->k ? ffma_part * (row->m + row->n) * row->k / row->threads : 0};
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double count = tilemm__sgemm_tiles_of_c(row, args) * (double)trial->splits;

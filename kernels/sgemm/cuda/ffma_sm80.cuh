@@ -19,8 +19,9 @@
  * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends; it
  * stores only elements that no other tile has. The first k-step may be partial: a whole one is
  * copied, from which the next step begins anew where the part ends, and zeros overwrite the rest.
- * So only matrices smaller than a tile, or a k smaller than a step, need their copies checked.
- * There is a loop for these, one for whole tiles, and one for whole tiles that are aligned.
+ * So only copies of matrices smaller than a tile, which leave out what these lack, or of a k
+ * smaller than a step need conditions. There is a loop for any tiles, one for whole tiles, and one
+ * for whole tiles that are aligned.
  *
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
@@ -70,7 +71,14 @@ struct copies {
     static const int BYTES = WIDE ? 16 : 4;
     static_assert(LINES * LINE == (TRANSPOSED ? WIDTH : BK), "whole lines");
 
-    /* How far into the operand, and into the shared tile, the thread's first element lies. */
+    /* How far along m or n the thread's first element lies in a tile. */
+    static __device__ __forceinline__ unsigned first(void)
+    {
+        return TRANSPOSED ? tilemm__ffma_line(threadIdx.x, 0, WIDTH, WARPS, TRANSPOSED, WIDE)
+                          : tilemm__ffma_along(threadIdx.x, 0, WIDTH, TRANSPOSED, WIDE);
+    }
+
+    /* How far into the operand it lies. */
     static __device__ __forceinline__ int64_t offset(int64_t ld)
     {
         return tilemm__ffma_line(threadIdx.x, 0, WIDTH, WARPS, TRANSPOSED, WIDE) * ld +
@@ -98,8 +106,9 @@ struct copies {
                              p + j * (TRANSPOSED ? 8 : 32));
     }
 
-    /* A tile of which `extent` x `depth` elements exist. It is filled up with zeros along k; beyond
-     * the extent are only sums that are not stored. `valid` is an address that may be read. */
+    /* The tile of a k smaller than a step, of which `extent` x `depth` elements exist. It is filled
+     * up with zeros along k; beyond the extent are only sums that are not stored. `valid` is an
+     * address that may be read. */
     static __device__ __forceinline__ void part(unsigned to, const float *p, int64_t ld,
                                                 int64_t extent, unsigned depth, const float *valid)
     {
@@ -143,12 +152,12 @@ struct producer {
         return extent >= WIDTH && (TRANSPOSED || ((uintptr_t)origin | (uint64_t)ld * 4) % 16 == 0);
     }
 
-    /* Start with the first k-step, `depth` deep, if the tile is not whole; `last`: none follows.
-     * `origin` is the tile's first element. */
+    /* Start with the first k-step, `depth` deep, if it is not whole and the last one. `origin` is
+     * the tile's first element. */
     __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
                                         bool is_widest, unsigned depth, bool last, unsigned to)
         : p(origin + (is_widest ? widest::offset(ld) : narrow::offset(ld))), ld(ld), extent(extent),
-          begun(extent < WIDTH || (last && depth < BK))
+          begun(last && depth < BK)
     {
         if (!begun)
             return;
@@ -164,22 +173,21 @@ struct producer {
         p -= TRANSPOSED ? back : back * ld;
     }
 
-    /* Copy part `number` of `parts` of the next k-step, if `yes`. Part 0 of a tile that is not
-     * whole is all of it. */
+    /* Copy part `number` of `parts` of the next k-step, if `yes`. */
     template <int TILES>
     __device__ __forceinline__ void next(bool yes, unsigned to, unsigned number, unsigned parts)
     {
         typedef copies<WIDTH, BK, WARPS, TRANSPOSED, TILES == ALIGNED_TILES && !TRANSPOSED> C;
         const unsigned ALONG = C::ALONG, COUNT = C::LINES * ALONG;
-        const bool whole = TILES != ANY_TILES || extent >= WIDTH;
-        if (number == 0 && yes && !whole)
-            C::part(to, p, ld, extent, BK, p);
 #pragma unroll
         for (unsigned c = 0; c < COUNT; c++) {
+            const unsigned i = c / ALONG, j = c % ALONG;
             if (c * parts / COUNT != number)
                 continue;
-            C::one(yes && whole, to, p, c / ALONG, c % ALONG);
-            if (c % ALONG == ALONG - 1)
+            C::one(yes && (TILES != ANY_TILES ||
+                           C::first() + (TRANSPOSED ? i * C::LINE : j * 32) < extent),
+                   to, p, i, j);
+            if (j == ALONG - 1)
                 p += C::LINE * ld;
             if (c == COUNT - 1 && TRANSPOSED)
                 p += BK - WIDTH * ld;
@@ -226,6 +234,23 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
+/* In how many parts a tile's copies of a k-step are made, as measured. The compiler puts an empty
+ * read before each part; and it places the sums by bank with one number, but not with another. */
+static constexpr unsigned parts_of(int m, int n, int groups, bool transposed_a, bool transposed_b)
+{
+    const struct {
+        int m, n, groups;
+        unsigned nn, nt, tn, tt;
+    } tiles[] = {{128, 128, 1, 8, 8, 8, 4}, {128, 64, 1, 1, 1, 8, 1},  {64, 64, 1, 1, 1, 2, 1},
+                 {64, 64, 2, 1, 1, 1, 4},   {128, 32, 1, 8, 8, 16, 8}, {32, 128, 1, 8, 8, 8, 2},
+                 {32, 64, 1, 2, 1, 2, 1}};
+    for (const auto &tile : tiles)
+        if (tile.m == m && tile.n == n && tile.groups == groups)
+            return transposed_a ? (transposed_b ? tile.nt : tile.nn)
+                                : (transposed_b ? tile.tt : tile.tn);
+    return 1;
+}
+
 /* A variant's constants. With CHAIN, the steps of a chain, sums are added to totals: in registers
  * after each step; or compensated, in shared memory behind the stages, after several steps. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
@@ -238,15 +263,7 @@ struct shape {
     static const int GROUP_K = BK / GROUPS; /* of a k-step */
     static const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     static const int WARPS_N = BN / QN / 4 / LANES_N;
-    static const bool IS_NN = TRANSPOSED_A && !TRANSPOSED_B, IS_TT = !TRANSPOSED_A && TRANSPOSED_B;
-    /* Parts of a k-step's copies, as measured. The compiler puts an empty read before each part;
-     * and it places the sums of some tiles by bank with one number, but not with another. */
-    static const unsigned PARTS = BM == 128 && BN == 64         ? (TRANSPOSED_B ? 1 : 8)
-                                  : GROUP_WARPS >= 4            ? (BN == 128 && IS_TT ? 4 : 8)
-                                  : QM * QN == 4 && GROUPS == 1 ? 2 - (TRANSPOSED_A || TRANSPOSED_B)
-                                  : QM * QN == 4                ? (IS_TT ? 4 : 1)
-                                  : QM * QN == 2                ? 1 + IS_NN
-                                                                : 1;
+    static const unsigned PARTS = parts_of(BM, BN, GROUPS, TRANSPOSED_A, TRANSPOSED_B);
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const unsigned CHAIN = CHAIN_;
     static const unsigned RING_BYTES = STAGES * STAGE_BYTES;
