@@ -466,31 +466,15 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
         put_ordered(four);
     };
 
-    if (GROUPS == 1 && !in_cluster) {
-        if (wide) {
-#pragma unroll
-            for (unsigned four = 0; four < FOURS; four++)
-                put_four(four, sum[four / QN] + four % QN * 4);
-            return;
-        }
-        __syncthreads(); /* the stages are all read */
-#pragma unroll
-        for (unsigned four = 0; four < FOURS; four++) {
-            float v[4];
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                v[j] = sum[four / QN][four % QN * 4 + j] + 0.0f; /* as below */
-            order(four, v);
-        }
-        __syncwarp();
-#pragma unroll 4
-        for (unsigned four = 0; four < FOURS; four++)
-            put_ordered(four);
-        return;
-    }
-
+    const bool is_only = GROUPS == 1 && !in_cluster;
     const unsigned splits = (unsigned)problem.splits;
 
+    if (is_only && wide) {
+#pragma unroll
+        for (unsigned four = 0; four < FOURS; four++)
+            put_four(four, sum[four / QN] + four % QN * 4);
+        return;
+    }
     __syncthreads(); /* the stages are all read */
 #pragma unroll
     for (unsigned four = 0; four < FOURS; four++) {
@@ -500,7 +484,17 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 #pragma unroll
         for (int j = 0; j < 4; j++)
             v[j] = sum[four / QN][four % QN * 4 + j] + 0.0f;
-        shared_write(own + (group * FOURS + four) * APART, pack(v));
+        if (is_only)
+            order(four, v);
+        else
+            shared_write(own + (group * FOURS + four) * APART, pack(v));
+    }
+    if (is_only) {
+        __syncwarp();
+#pragma unroll 4
+        for (unsigned four = 0; four < FOURS; four++)
+            put_ordered(four);
+        return;
     }
     if (GROUPS > 1) {
         __syncthreads();
