@@ -29,12 +29,28 @@ static int64_t invariant_splits(int64_t k, int cc)
     return cc >= 90 ? tilemm__max(tilemm__min(k / LEAST, MOST_CLUSTER), 1) : 1;
 }
 
+/* The longest chain in FP32 mode, unless k is divided by MOST_CLUSTER, for which no workspace is
+ * needed. Where C has few tiles, a library divides k so that each multiprocessor has one, and its
+ * sums are the more exact: ours are of three such parts at most, or of LEAST of k. */
+static int64_t longest_chain(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
+{
+    enum { SIDE = 128, LEAST = 80, MOST_PARTS = 3 };
+    const double tiles = (double)tilemm__div_up(args->m, SIDE) *
+                         (double)tilemm__div_up(args->n, SIDE) * (double)args->batch_count;
+    const int64_t parts = (int64_t)(limits->cuda->sm_count / tiles);
+    if (limits->math != TILEMM_MATH_FP32 || limits->cuda->cc < 90 || parts <= MOST_PARTS)
+        return INT64_MAX;
+    return tilemm__max(args->k * MOST_PARTS / parts, LEAST);
+}
+
 void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const int invariant = limits->invariance != TILEMM_INVARIANCE_NONE;
+    const int may_divide = !invariant && tilemm__sgemm_may_divide_k(limits);
+    const int64_t longest = may_divide ? longest_chain(args, limits) : INT64_MAX;
     for (int v = SM75_FIRST + tilemm__sgemm_transposes(args); v < SKINNY_FIRST; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
@@ -47,7 +63,7 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
             if (invariant ? i != invariant_splits(args->k, traits->cc)
-                          : i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
+                          : i > 1 && (wanted < 2 || !may_divide))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
             now.cluster = sm80 && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
@@ -58,6 +74,8 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
                     continue;
                 now.splits = tilemm__sgemm_split(args->k, fewer, row->k, &now.k_split);
             }
+            if (adds_in_one_chain(v) && now.k_split > longest && wanted < MOST_CLUSTER)
+                continue;
             tilemm__sgemm_keep_better(args, limits, now, best);
         }
     }
