@@ -67,11 +67,12 @@ static __device__ __forceinline__ void epilogue_store_two(float *row, int col, i
         epilogue_store(row, y, alpha, beta);
 }
 
-/* Of a warpgroup's sums as wgmma leaves them: store `cols` columns of row h (0, 1) of a thread,
- * none if the row does not exist. Four lanes have eight neighbours in C at a time; `row` is the
- * address of their first one. Where that is not the first of a sector of the L2 cache, which has
- * eight as well, lanes exchange sums, so that they store whole sectors: of pieces of two, each goes
- * twice to the cache. */
+/* Of a warpgroup's sums as wgmma leaves them: store row h (0, 1) of each four lanes of a warp, all
+ * of which call this. Four lanes have eight neighbours in C at a time; `row` is the address of
+ * their first one, and `cols` columns of C are there from it on, none if the row does not exist.
+ * Where it is not the first of a sector of the L2 cache, which has eight numbers as well, lanes
+ * exchange sums, so that they store whole sectors: eight that lie in two would write half of each.
+ */
 template <int ACCUMULATORS>
 static __device__ __forceinline__ void epilogue_store_row(const float (&total)[ACCUMULATORS], int h,
                                                           float alpha, float beta, float *row,
@@ -79,7 +80,7 @@ static __device__ __forceinline__ void epilogue_store_row(const float (&total)[A
 {
     enum { EIGHTS = ACCUMULATORS / 4, SECTOR = 8 };
     const unsigned lane = threadIdx.x % 32, pair = lane % 4;
-    /* The first sector's first column, in pairs of columns, and one more if `odd`. */
+    /* The first sector's first column: so many pairs of columns, and one column if `odd`. */
     const unsigned shift = (0u - (unsigned)((uint64_t)row / sizeof(float))) % SECTOR;
     const unsigned turn = shift / 2, odd = shift % 2;
     const unsigned from_x = lane - pair + (pair + turn) % 4;

@@ -23,6 +23,7 @@ static __device__ __forceinline__ float4 shared_read(unsigned from)
     return v;
 }
 
+/* Read 4 bytes. */
 static __device__ __forceinline__ float shared_read_float(unsigned from)
 {
     float v;

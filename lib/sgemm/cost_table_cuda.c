@@ -86,6 +86,7 @@ static const tilemm__tile_cost_t tile_costs[] = {
     {"half_planes_sm90_128x64x64",     1,    0,  5500,     1220,  5500,     1220},
 };
 const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
+    [TILEMM__OF_FFMA_SM75] = { 2600, 3366, 2054, 50, 17.5},
     [TILEMM__OF_FFMA] = { 3919, 3961, 1281, 17.9, 18.9},
     [TILEMM__OF_SKINNY] = { 5500,    0,    0,    0, 18.5},
     [TILEMM__OF_VECTOR_K] = { 1658,  0,    0,    0, 21.5},

@@ -25,6 +25,7 @@ typedef struct {
 
 /* The families. A matrix and a vector: rows along k, along m. */
 enum {
+    TILEMM__OF_FFMA_SM75,
     TILEMM__OF_FFMA,
     TILEMM__OF_SKINNY,
     TILEMM__OF_VECTOR_K,

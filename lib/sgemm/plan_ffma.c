@@ -21,6 +21,14 @@ static int adds_in_one_chain(int variant)
     return tilemm__sgemm_rows[variant].k == STEP;
 }
 
+/* The chains of a split of k_split. Of a step of 32 two groups of threads have a half each; the
+ * smallest tile adds up the sums of steps. */
+static int64_t chain_of(const tilemm__sgemm_row_t *row, int64_t k_split)
+{
+    enum { STEP = 16, SMALLEST = 32 };
+    return row->k == STEP ? k_split : row->m == SMALLEST && row->n == SMALLEST ? STEP : k_split / 2;
+}
+
 /* The splits of an invariant product: a cluster, which needs no workspace. With fewer, products
  * with few tiles leave multiprocessors idle; with shorter ones, the cluster's sum is what costs. */
 static int64_t invariant_splits(int64_t k, int cc)
@@ -74,7 +82,7 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
                     continue;
                 now.splits = tilemm__sgemm_split(args->k, fewer, row->k, &now.k_split);
             }
-            if (adds_in_one_chain(v) && now.k_split > longest && wanted < MOST_CLUSTER)
+            if (chain_of(row, now.k_split) > longest && wanted < MOST_CLUSTER)
                 continue;
             tilemm__sgemm_keep_better(args, limits, now, best);
         }

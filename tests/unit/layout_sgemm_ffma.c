@@ -1,5 +1,6 @@
 /* layout_sgemm_ffma.c - the shared tiles of the GPU's FP32 multiply-add kernels: each element has
- * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
+ * one place, and no access of a warp has bank conflicts by the memory model, but one of a tile's
+ * last: sums go to the order of C in twice the wavefronts. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
@@ -146,7 +147,7 @@ static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lane
 static void check_order(unsigned lanes_m)
 {
     const unsigned lanes_n = 32 / lanes_m;
-    unsigned m[32], n[32];
+    unsigned m[32], n[32], index[32];
     memset(m, 0xff, sizeof m);
     for (unsigned lane = 0; lane < 32; lane++) {
         const unsigned at = tilemm__ffma_ordered(lane, lanes_m);
@@ -154,7 +155,9 @@ static void check_order(unsigned lanes_m)
               lane, at);
         m[at % 32] = tilemm__ffma_square_m(lane, lanes_m);
         n[at % 32] = tilemm__ffma_square_n(lane, lanes_m);
+        index[lane] = at * 4;
     }
+    check_conflicts(index, 4, 4, "write of sums", lanes_m == 8 ? "8 x 4" : "4 x 8");
     for (unsigned at = 0; at < 32; at++)
         CHECK(m[at] == at / lanes_n && n[at] == at % lanes_n,
               "%u x %u lanes: place %u has (%u, %u)", lanes_m, lanes_n, at, m[at], n[at]);

@@ -78,7 +78,7 @@ struct copies {
                           : tilemm__ffma_along(threadIdx.x, 0, WIDTH, TRANSPOSED, WIDE);
     }
 
-    /* How far into the operand it lies. */
+    /* How far into the operand the thread's first element lies. */
     static __device__ __forceinline__ int64_t offset(int64_t ld)
     {
         return tilemm__ffma_line(threadIdx.x, 0, WIDTH, WARPS, TRANSPOSED, WIDE) * ld +
@@ -134,7 +134,7 @@ struct copies {
  * also that they are aligned for the widest copies. */
 enum { ANY_TILES, WHOLE_TILES, ALIGNED_TILES };
 
-/* Copies one operand to its shared tiles. The copies of a whole tile may be made in parts, between
+/* Copies one operand to its shared tiles. The copies of a tile may be made in parts, between
  * multiply-adds: many at a time delay the reads of Ms and Ns. */
 template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
 struct producer {
@@ -273,6 +273,7 @@ struct shape {
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
     static_assert(BM / QM % (4 * LANES_M) == 0 && BN / QN % (4 * LANES_N) == 0, "whole warps");
     static_assert(GROUP_K * GROUPS == BK && GROUP_K % 8 == 0, "groups read rows permuted alike");
+    static_assert(PARTS <= (unsigned)GROUP_K, "all parts are copied");
     static_assert(STAGES >= 2, "one is multiplied, one is filled");
     static_assert(BM * BN * GROUPS <= STAGES * (BM + BN) * BK, "the sums fit the stages");
 };
@@ -427,7 +428,7 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
      * ROW floats, four rows apart. In the stages they are together. */
     const unsigned FOURS = 4 * QM * QN, ROW = 4 * S::LANES_N, APART = 32 * S::GROUP_WARPS * 16;
     const unsigned lane = threadIdx.x % 32;
-    const unsigned own = ring + threadIdx.x % (32 * S::GROUP_WARPS) * 16, warps = own - lane * 16;
+    const unsigned own = ring + threadIdx.x % (32 * S::GROUP_WARPS) * 16, of_warp = own - lane * 16;
     const unsigned square_m = tilemm__ffma_square_m(lane, S::LANES_M);
     const unsigned square_n = tilemm__ffma_square_n(lane, S::LANES_M);
     const auto row_of = [&](unsigned four) {
@@ -440,7 +441,7 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
             epilogue_store((float4 *)(c + row * ldc + col), v, alpha, beta);
     };
     const auto order = [&](unsigned four, const float *v) {
-        shared_write(warps + four * APART + tilemm__ffma_ordered(lane, S::LANES_M) * 16, pack(v));
+        shared_write(of_warp + four * APART + tilemm__ffma_ordered(lane, S::LANES_M) * 16, pack(v));
     };
     const auto put_ordered = [&](unsigned four) {
         const int row = row_of(four) - (int)(square_m - lane / ROW) * 4;
@@ -449,7 +450,7 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
         float v[4], *to = c + row * ldc + col;
 #pragma unroll
         for (unsigned i = 0; i < 4; i++)
-            v[i] = shared_read_float(warps + four * APART + (i * 32 + lane) * 4);
+            v[i] = shared_read_float(of_warp + four * APART + (i * 32 + lane) * 4);
 #pragma unroll
         for (int i = 0; i < 4; i++, to += 128 / ROW * ldc)
             if (there && row + i * (128 / (int)ROW) >= new_m && row + i * (128 / (int)ROW) < end_m)
@@ -466,10 +467,10 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
         put_ordered(four);
     };
 
-    const bool is_only = GROUPS == 1 && !in_cluster;
+    const bool is_alone = GROUPS == 1 && !in_cluster;
     const unsigned splits = (unsigned)problem.splits;
 
-    if (is_only && wide) {
+    if (is_alone && wide) {
 #pragma unroll
         for (unsigned four = 0; four < FOURS; four++)
             put_four(four, sum[four / QN] + four % QN * 4);
@@ -484,12 +485,12 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 #pragma unroll
         for (int j = 0; j < 4; j++)
             v[j] = sum[four / QN][four % QN * 4 + j] + 0.0f;
-        if (is_only)
+        if (is_alone)
             order(four, v);
         else
             shared_write(own + (group * FOURS + four) * APART, pack(v));
     }
-    if (is_only) {
+    if (is_alone) {
         __syncwarp();
 #pragma unroll 4
         for (unsigned four = 0; four < FOURS; four++)

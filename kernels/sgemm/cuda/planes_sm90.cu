@@ -15,8 +15,8 @@
  * Consumers: two warpgroups, each with 64 rows of the tile. The tensor core truncates as it adds.
  * So hi hi of each k-step has a fresh accumulator, which is added to `total` in FP32 (promotion)
  * while the cross products hi lo + lo hi run. These are smaller by 2^11 and accumulate over all of
- * k. In narrow tiles each block of k has a `total` of its own, which is added to `earlier`: sums of
- * sums round less.
+ * k. In the narrowest tile each block of k has a `total` of its own, which is added to `earlier`:
+ * sums of sums round less.
  *
  * Epilogue: earlier + total + cross / 2^11, scaled by the units, alpha and beta, to C, except exact
  * lines.
