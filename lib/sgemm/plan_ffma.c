@@ -9,7 +9,8 @@ enum {
     SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x2_k,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
-    MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
+    MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER,
+    STEP = 16 /* of k; rows of longer steps add up chains */
 };
 
 /* Whether the sum of a split is one chain of multiply-adds in the order of k, however C is cut. All
@@ -17,15 +18,14 @@ enum {
  * alike. */
 static int adds_in_one_chain(int variant)
 {
-    enum { STEP = 16 }; /* rows of longer steps add up chains */
     return tilemm__sgemm_rows[variant].k == STEP;
 }
 
-/* The chains of a split of k_split. Of a step of 32 two groups of threads have a half each; the
- * smallest tile adds up the sums of steps. */
+/* The longest chain of a split of k_split. Of a longer step two groups of threads have a half each;
+ * the smallest tile adds up the sums of steps. */
 static int64_t chain_of(const tilemm__sgemm_row_t *row, int64_t k_split)
 {
-    enum { STEP = 16, SMALLEST = 32 };
+    enum { SMALLEST = 32 };
     return row->k == STEP ? k_split : row->m == SMALLEST && row->n == SMALLEST ? STEP : k_split / 2;
 }
 
@@ -38,14 +38,12 @@ static int64_t invariant_splits(int64_t k, int cc)
 }
 
 /* The longest chain in FP32 mode, unless k is divided by MOST_CLUSTER, for which no workspace is
- * needed. Where C has few tiles, a library divides k so that each multiprocessor has one, and its
- * sums are the more exact: ours are of three such parts at most, or of LEAST of k. */
+ * needed. Where C has few tiles a library divides k, and its sums are the more exact: ours are of
+ * MOST_PARTS such parts at most, or of LEAST of k. */
 static int64_t longest_chain(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
-    enum { SIDE = 128, LEAST = 80, MOST_PARTS = 3 };
-    const double tiles = (double)tilemm__div_up(args->m, SIDE) *
-                         (double)tilemm__div_up(args->n, SIDE) * (double)args->batch_count;
-    const int64_t parts = (int64_t)(limits->cuda->sm_count / tiles);
+    enum { LEAST = 80, MOST_PARTS = 3 };
+    const int64_t parts = (int64_t)(limits->cuda->sm_count / tilemm__sgemm_library_tiles(args));
     if (limits->math != TILEMM_MATH_FP32 || limits->cuda->cc < 90 || parts <= MOST_PARTS)
         return INT64_MAX;
     return tilemm__max(args->k * MOST_PARTS / parts, LEAST);

@@ -282,12 +282,11 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
 }
 
 /* The fewest large products whose sum planes carry as well as the FP32 sum of a library that
- * divides k so that each multiprocessor has a tile: measured beside cuBLAS. */
+ * divides k: measured beside cuBLAS. */
 static unsigned few_of(const tilemm__sgemm_args_t *args, int sm_count)
 {
-    enum { FEW_OF_CHAIN = 64, MOST_CHAINS = 8, PART_OF_K = 4, SIDE = 128 };
-    const double tiles = (double)tilemm__div_up(args->m, SIDE) *
-                         (double)tilemm__div_up(args->n, SIDE) * (double)args->batch_count;
+    enum { FEW_OF_CHAIN = 64, MOST_CHAINS = 8, PART_OF_K = 4 };
+    const double tiles = tilemm__sgemm_library_tiles(args);
     const int64_t chains = tiles < sm_count ? tilemm__div_up(sm_count, (int64_t)tiles) : 1;
     return (unsigned)tilemm__min(FEW_OF_CHAIN * tilemm__min(chains, MOST_CHAINS),
                                  args->k / PART_OF_K);

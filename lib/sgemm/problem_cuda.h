@@ -22,6 +22,15 @@ static inline double tilemm__sgemm_tiles_of_c(const tilemm__sgemm_row_t *row,
            (double)args->batch_count;
 }
 
+/* The tiles of C of a library that, where they are fewer than multiprocessors, divides k so that
+ * each of these has one. */
+static inline double tilemm__sgemm_library_tiles(const tilemm__sgemm_args_t *p)
+{
+    enum { SIDE = 128 };
+    return (double)tilemm__div_up(p->m, SIDE) * (double)tilemm__div_up(p->n, SIDE) *
+           (double)p->batch_count;
+}
+
 /* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
  * batch, its stride are multiples of 16 bytes. Nothing is known of the addresses in an array. */
 static inline int tilemm__is_aligned(const void *pointer, const void *array, int64_t ld,

@@ -134,7 +134,8 @@ static void note(error_t *largest_so_far, const error_t *e)
  * where what one rounding makes is no error. And for each family: the largest errors over all
  * shapes exceed the reference's by a margin for chance at most, or are no larger than two roundings
  * make; of a GPU three and a little where each result is a sum of two products: of these multiply-
- * adds round the second with the sum, and tensor cores both before. */
+ * adds round the second with the sum, and tensor cores both before. There the norm is bounded too,
+ * though few results dominate it. */
 static void check_product(family_errors_t *family_errors, data_t family, const char *text,
                           int is_planes, int is_tight, const error_t *fp32,
                           const error_t *reference)

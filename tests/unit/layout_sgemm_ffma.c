@@ -143,7 +143,7 @@ static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lane
 }
 
 /* The places of a warp's fours of C, by which neighbouring lanes store neighbours: each is one
- * lane's, and follows that of the four before it in its row, or ends the row before. */
+ * lane's, and they follow each other along rows, row after row. */
 static void check_order(unsigned lanes_m)
 {
     const unsigned lanes_n = 32 / lanes_m;

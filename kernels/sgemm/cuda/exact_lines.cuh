@@ -29,6 +29,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/registers.cuh"
 #include "kernels/cuda/shared.cuh"
 #include "planes.h"

@@ -18,6 +18,7 @@
 #include <cuda_runtime.h>
 
 #include "ffma.h"
+#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/registers.cuh"
 #include "kernels/cuda/shared.cuh"
@@ -137,6 +138,22 @@ template <int BK>
 static __device__ __forceinline__ unsigned next_depth(unsigned steps, unsigned small)
 {
     return opaque(steps) > 1 ? BK : small >> 16;
+}
+
+/* Store those of four neighbours in C whose numbers, 0 to 3, are in [begin, end): all or none if
+ * `wide`. */
+static __device__ __forceinline__ void store_four(float *c, const float *sum, float alpha,
+                                                  float beta, bool wide, int begin, int end)
+{
+    if (wide) {
+        if (begin <= 0 && end > 0)
+            epilogue_store((float4 *)c, sum, alpha, beta);
+    } else {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (j >= begin && j < end)
+                epilogue_store(c + j, sum[j], alpha, beta);
+    }
 }
 
 template <int BM, int BN, int BK, int QM, int QN, bool TRANSPOSED_A, bool TRANSPOSED_B>

@@ -38,6 +38,7 @@
 #include "ffma.h"
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/registers.cuh"
 #include "kernels/cuda/shared.cuh"

@@ -1,5 +1,4 @@
-/* tile.cuh - shared by the FFMA kernels: a block's tile, sums of chains of multiply-adds, and
- * stores of four neighbours in C.
+/* tile.cuh - shared by the FFMA kernels: a block's tile, and sums of chains of multiply-adds.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_TILE_CUH
@@ -8,7 +7,6 @@
 #include <cuda_runtime.h>
 
 #include "ffma.h"
-#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/tile_walk.cuh"
 
 /* A block's tile of one matrix, and its range of k. */
@@ -64,22 +62,6 @@ static __device__ __forceinline__ void end_chain(float (&total)[M][N], float (&s
             total[i][j] = next;
             sum[i][j] = isfinite(lost) ? lost : 0.0f;
         }
-}
-
-/* Store those of four neighbours in C whose numbers, 0 to 3, are in [begin, end): all or none if
- * `wide`. */
-static __device__ __forceinline__ void store_four(float *c, const float *sum, float alpha,
-                                                  float beta, bool wide, int begin, int end)
-{
-    if (wide) {
-        if (begin <= 0 && end > 0)
-            epilogue_store((float4 *)c, sum, alpha, beta);
-    } else {
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (j >= begin && j < end)
-                epilogue_store(c + j, sum[j], alpha, beta);
-    }
 }
 
 #endif
