@@ -94,7 +94,7 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
 #define WGMMA_D96 WGMMA_D64, WGMMA_D16_FROM(64), WGMMA_D16_FROM(80)
 #define WGMMA_D128 WGMMA_D96, WGMMA_D16_FROM(96), WGMMA_D16_FROM(112)
 
-/* d (64 x N) = a b, or d += a b if `add`, for 32 bytes of k: 16 numbers in FP16, 8 in TF32.
+/* d (64 x N) = a b, or d += a b if `add`, for 32 bytes of k: 16 numbers in FP16 or BF16, 8 in TF32.
  * Operands in shared memory, whose lines run along k. WGMMA_SHARED(name, the instruction's shape
  * and types, how operands may lie, accumulators of a thread, N, and the numbers of b and add). */
 #define WGMMA_SHARED(NAME, TYPES, LAYOUT, COUNT, N, B, ADD)                                        \
@@ -110,10 +110,13 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
                      : "l"(a), "l"(b), "r"(add));                                                  \
     }
 #define WGMMA_FP16(...) WGMMA_SHARED(wgmma, "k16.f32.f16.f16", ", 0, 0", __VA_ARGS__)
+#define WGMMA_BF16_SHARED(...) WGMMA_SHARED(wgmma_bf16, "k16.f32.bf16.bf16", ", 0, 0", __VA_ARGS__)
 #define WGMMA_TF32_SHARED(...) WGMMA_SHARED(wgmma_tf32, "k8.f32.tf32.tf32", "", __VA_ARGS__)
 WGMMA_FP16(32, 64, 33, 34)
 WGMMA_FP16(64, 128, 65, 66)
 WGMMA_FP16(128, 256, 129, 130)
+WGMMA_BF16_SHARED(32, 64, 33, 34)
+WGMMA_BF16_SHARED(64, 128, 65, 66)
 WGMMA_TF32_SHARED(16, 32, 17, 18)
 WGMMA_TF32_SHARED(32, 64, 33, 34)
 WGMMA_TF32_SHARED(64, 128, 65, 66)

@@ -11,6 +11,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "cost_cuda.h"
 
+#include <math.h>
+
 #include "cost_parts_cuda.h"
 #include "cost_table_cuda.h"
 #include "kernels/sgemm/cuda/ffma.h"
@@ -475,6 +477,16 @@ double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps
     tilemm__sgemm_stream_k(shared, clusters, steps, &layers, &layer);
     return (double)(pairs / clusters) * wave + (double)layer * cost->step + cost->item +
            (layers == 1 ? stream_k_one : stream_k_more + stream_k_step * (double)steps);
+}
+
+double tilemm__sgemm_hard_estimate(int variant, const tilemm__sgemm_args_t *args, int sm_count)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(variant);
+    const double tiles = (double)tilemm__div_up(args->m, row->m) *
+                         (double)tilemm__div_up(args->n, row->n) * (double)args->batch_count;
+    return ceil(tiles / sm_count) *
+           (cost->item + cost->step * (double)tilemm__div_up(args->k, row->k));
 }
 
 /* Reading the operands and writing the planes; the product; later parts of k read and write C. */

@@ -87,6 +87,9 @@ int tilemm__sgemm_is_spread(int64_t blocks, int cluster, const tilemm__cuda_trai
 double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,
                                        const tilemm__cuda_traits_t *traits);
 
+/* Cycles of a product all of whose tiles are hard, from BF16 planes, in whole waves of tiles. */
+double tilemm__sgemm_hard_estimate(int variant, const tilemm__sgemm_args_t *args, int sm_count);
+
 /* By how much k must promise to be faster shared out than not, since blocks share power too. */
 #define TILEMM__SGEMM_STREAM_K_WORTH 1.02
 

@@ -11,8 +11,6 @@ enum {
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
     SM90_END = TILEMM__sgemm_half_planes_sm90_128x128x64,
     SM90_K = 64, /* a k-step */
-    /* Of the pass that copies operands for hard tiles, to a multiprocessor: all run at once. */
-    COPY_BLOCKS = 8,
     /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has
      * TF32's bits whatever k is. */
     LEAST_K = 128,
@@ -42,8 +40,9 @@ static int64_t groups_of(int64_t lines)
     return tilemm__div_up(lines, TILEMM__SGEMM_ROUTE_LINES);
 }
 
-/* Planes of `depth` along k and their notes, of `lines` lines or of the kept lines. */
-static void lay_out_planes(int64_t lines, const tilemm__sgemm_kept_t *kept, int products,
+/* Planes of `depth` along k and their notes, of `lines` lines or of the kept lines. If `bf16`, BF16
+ * planes of hard tiles have room in their place. */
+static void lay_out_planes(int64_t lines, const tilemm__sgemm_kept_t *kept, int products, int bf16,
                            int64_t depth, size_t *at, tilemm__sgemm_planes_places_t *places)
 {
     const int64_t blocks = tilemm__div_up(depth, BLOCK), word = sizeof(unsigned);
@@ -52,33 +51,41 @@ static void lay_out_planes(int64_t lines, const tilemm__sgemm_kept_t *kept, int 
     const size_t begin = (size_t)(first * depth * 2);
     places->hi = take(at, room * depth * 2) + begin;
     places->lo = take(at, products > 1 ? room * depth * 2 : 0) + begin;
+    places->bf16 = places->hi;
+    take(at, bf16 ? room * depth * (TILEMM__SGEMM_HARD_BYTES - (products > 1 ? 4 : 2)) : 0);
     places->notes = take(at, room * blocks * word) + (size_t)(first * word);
 }
 
 /* Lay out the planes of a part of k of a group of matrices: first those that stay, whose places do
  * not depend on what does not. Returns the bytes. */
 static size_t lay_out(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *kept,
-                      int products, int64_t k_part, int64_t batch_group,
+                      int products, int bf16, int64_t k_part, int64_t batch_group,
                       tilemm__sgemm_planes_cuda_plan_t *plan)
 {
     const int64_t lines_a = tilemm__round_up(args->m, ALIGN_MN) * batch_group;
     const int64_t lines_b = tilemm__round_up(args->n, ALIGN_MN) * batch_group;
     const int64_t depth = tilemm__round_up(k_part, ALIGN_K);
     const int64_t word = sizeof(unsigned), group_bytes = sizeof(tilemm__sgemm_group_t);
+    const int64_t made_bytes =
+        (1 + tilemm__div_up(k_part, TILEMM__SGEMM_HARD_CHUNK) * batch_group) * word;
     const int b_first = kept && kept[0].room == 0;
     size_t at = 0;
     plan->k_part = k_part;
     plan->batch_group = batch_group;
     for (int i = 0; i < 2; i++) {
         const int of_b = i != b_first;
-        lay_out_planes(of_b ? lines_b : lines_a, kept ? &kept[of_b] : NULL, products, depth, &at,
-                       of_b ? &plan->b : &plan->a);
+        lay_out_planes(of_b ? lines_b : lines_a, kept ? &kept[of_b] : NULL, products,
+                       bf16 && !kept, depth, &at, of_b ? &plan->b : &plan->a);
+    }
+    if (bf16 && kept) {
+        plan->a.bf16 = take(&at, lines_a * depth * TILEMM__SGEMM_HARD_BYTES);
+        plan->b.bf16 = take(&at, lines_b * depth * TILEMM__SGEMM_HARD_BYTES);
     }
     plan->a.exact = take(&at, lines_a * word);
     plan->b.exact = take(&at, lines_b * word);
     plan->a.groups = take(&at, groups_of(args->m) * batch_group * group_bytes);
     plan->b.groups = take(&at, groups_of(args->n) * batch_group * group_bytes);
-    plan->density = take(&at, 2 * sizeof(tilemm__sgemm_density_t) + sizeof(unsigned));
+    plan->density = take(&at, 2 * sizeof(tilemm__sgemm_density_t) + word + bf16 * made_bytes);
     return at;
 }
 
@@ -90,7 +97,7 @@ static int64_t most_that_fit(const tilemm__sgemm_args_t *args, int products, int
     int64_t low = 0;
     while (low < high) { /* low fits, and what is above high does not */
         const int64_t middle = high - (high - low) / 2;
-        if (lay_out(args, NULL, products, of_k ? middle * BLOCK : args->k, of_k ? 1 : middle,
+        if (lay_out(args, NULL, products, 0, of_k ? middle * BLOCK : args->k, of_k ? 1 : middle,
                     plan) <= room)
             low = middle;
         else
@@ -105,27 +112,27 @@ static int64_t most_that_fit(const tilemm__sgemm_args_t *args, int products, int
 static size_t fit(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *kept, int products,
                   size_t room, tilemm__sgemm_planes_cuda_plan_t *plan)
 {
-    size_t bytes = lay_out(args, kept, products, args->k, args->batch_count, plan);
+    size_t bytes = lay_out(args, kept, products, 0, args->k, args->batch_count, plan);
     if (kept)
         return bytes <= room ? bytes : 0;
     if (bytes > room) {
         int64_t count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
         if (count > 0) {
-            bytes = lay_out(args, NULL, products, args->k, count, plan);
+            bytes = lay_out(args, NULL, products, 0, args->k, count, plan);
         } else {
             if (args->a_array || args->b_array) /* addresses to which nothing can be added */
                 return 0;
             count = most_that_fit(args, products, 1, (args->k - 1) / BLOCK, room, plan);
             if (count == 0)
                 return 0;
-            bytes = lay_out(args, NULL, products, tilemm__even_size(args->k, count * BLOCK, BLOCK),
-                            1, plan);
+            bytes = lay_out(args, NULL, products, 0,
+                            tilemm__even_size(args->k, count * BLOCK, BLOCK), 1, plan);
         }
     }
     const int64_t side = tilemm__max(tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN),
                                      tilemm__round_up(plan->k_part, ALIGN_K));
     while (plan->batch_group > 1 && (double)plan->batch_group * (double)side > (double)most)
-        bytes = lay_out(args, NULL, products, plan->k_part, plan->batch_group / 2, plan);
+        bytes = lay_out(args, NULL, products, 0, plan->k_part, plan->batch_group / 2, plan);
     return bytes;
 }
 
@@ -300,12 +307,15 @@ static void count_make(int64_t batch_count, tilemm__sgemm_make_planes_t *make)
         make->blocks_a + (unsigned)(blocks * (make->b.mn_planes / TILEMM__SGEMM_PLANES_LINES));
 }
 
-static void fill_make(const tilemm__sgemm_args_t *args, tilemm__sgemm_make_planes_t *make)
+static void fill_make(const tilemm__sgemm_args_t *args, const tilemm__sgemm_args_t *whole,
+                      tilemm__sgemm_make_planes_t *make)
 {
     make->a = make_operand(args->a, args->a_array, args->m, args->k, args->lda, !args->trans_a,
                            args->stride_a, args->batch_count);
     make->b = make_operand(args->b, args->b_array, args->n, args->k, args->ldb, args->trans_b,
                            args->stride_b, args->batch_count);
+    make->a.wide = tilemm__sgemm_is_aligned_a(whole);
+    make->b.wide = tilemm__sgemm_is_aligned_b(whole);
     count_make(args->batch_count, make);
     make->variant = TILEMM__sgemm_make_planes_sm80;
 }
@@ -321,6 +331,15 @@ static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_ope
     all->notes_pitch = kept->room;
 }
 
+/* Whether hard tiles may be computed as such, or their exact lines one by one: tiles that leave
+ * most multiprocessors idle are no faster, and sums over a long k less exact. */
+static int may_be_hard(const tilemm__sgemm_args_t *args, int sm_count)
+{
+    return (double)tilemm__div_up(args->m, 128) * (double)tilemm__div_up(args->n, 64) *
+               (double)args->batch_count * 2 >=
+           sm_count;
+}
+
 static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
                        tilemm__sgemm_judge_lines_t *judge)
 {
@@ -333,11 +352,7 @@ static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_trai
     judge->b.tiles = (unsigned)tilemm__div_up(args->n, THREADS / slices);
     judge->a.k = judge->b.k = args->k;
     judge->few = few_of(args, traits->sm_count);
-    /* Tiles that leave most multiprocessors idle are no faster, and sums over a long k less exact.
-     */
-    judge->may_be_hard = (double)tilemm__div_up(args->m, 128) *
-                             (double)tilemm__div_up(args->n, 64) * (double)args->batch_count * 2 >=
-                         traits->sm_count;
+    judge->may_be_hard = may_be_hard(args, traits->sm_count);
     judge->slices = slices;
     judge->blocks_a = judge->a.tiles * (unsigned)args->batch_count;
     judge->blocks = judge->blocks_a + judge->b.tiles * (unsigned)args->batch_count;
@@ -375,29 +390,60 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         };
 }
 
-/* What planes leave over. With bf16 one kernel computes all of it. */
-static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int bf16,
-                      tilemm__sgemm_planes_part_t *part)
+/* The tile of hard tiles from BF16 planes. */
+static int best_rest(const tilemm__sgemm_args_t *args, int sm_count)
 {
-    static const int rows[] = {TILEMM__sgemm_rest_sm90_128x128x32_nn,
-                               TILEMM__sgemm_rest_sm90_128x64x32_nn};
-    const int transposes = tilemm__sgemm_transposes(args);
+    static const int variants[] = {TILEMM__sgemm_rest_sm90_128x128x32_nn,
+                                   TILEMM__sgemm_rest_sm90_128x64x32_nn};
+    double least = 0;
+    int best = -1;
+    for (int i = 0; i < 2; i++) {
+        const double cycles = tilemm__sgemm_hard_estimate(variants[i], args, sm_count);
+        if (best < 0 || cycles < least) {
+            least = cycles;
+            best = variants[i];
+        }
+    }
+    return best + tilemm__sgemm_transposes(args);
+}
+
+/* While the first tiles are multiplied some warps make planes: in the time of 64 k a chunk for each
+ * multiprocessor. */
+static tilemm__sgemm_hard_t hard_of(const tilemm__sgemm_args_t *args, int variant, int sm_count,
+                                    const tilemm__sgemm_make_planes_t *make)
+{
+    enum { K_OF_CHUNK = 64 };
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    const int64_t of_part = (make->a.mn_planes + make->b.mn_planes) / TILEMM__SGEMM_HARD_LINES;
+    const int64_t all =
+        of_part * tilemm__div_up(args->k, TILEMM__SGEMM_HARD_CHUNK) * args->batch_count;
+    const int64_t later = args->k / K_OF_CHUNK * sm_count;
+    return (tilemm__sgemm_hard_t){.a.of = make->a,
+                                  .b.of = make->b,
+                                  .batch_count = args->batch_count,
+                                  .first = (unsigned)tilemm__max(of_part, all - later),
+                                  .rows = (unsigned)tilemm__div_up(args->m, row->m),
+                                  .cols = (unsigned)tilemm__div_up(args->n, row->n)};
+}
+
+/* What planes leave over: sm90 has one kernel for all of it. `bf16`: BF16 planes have room. */
+static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int sm90,
+                      int bf16, tilemm__sgemm_planes_part_t *part)
+{
+    const tilemm__sgemm_trial_t trial = {.variant = TILEMM__sgemm_ffma_sm80_128x128x16_nn +
+                                                    tilemm__sgemm_transposes(args),
+                                         .splits = 1,
+                                         .k_split = args->k};
     const tilemm__sgemm_routes_t routes = {.rows = (unsigned)groups_of(args->m),
                                            .cols = (unsigned)groups_of(args->n),
                                            .no_bf16 = !bf16};
-    tilemm__sgemm_trial_t best = {.variant = -1}, trial = {.splits = 1, .k_split = args->k};
     tilemm__sgemm_rest_t *const rest = &part->rest;
     rest->blocks = 0;
-    if (bf16) {
-        for (int i = 0; i < 2; i++) {
-            trial.variant = rows[i] + transposes;
-            tilemm__sgemm_keep_better(args, limits, trial, &best);
-        }
-        rest->bf16 = tilemm__sgemm_fused_of(args, limits, &best);
-        rest->variant = best.variant;
+    if (sm90) {
+        rest->variant = best_rest(args, limits->cuda->sm_count);
+        rest->bf16 = hard_of(args, rest->variant, limits->cuda->sm_count, &part->make);
         rest->blocks = (unsigned)limits->cuda->sm_count;
     }
-    trial.variant = TILEMM__sgemm_ffma_sm80_128x128x16_nn + transposes;
     rest->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
     rest->bf16.routes = rest->fp32.routes = routes;
     fill_exact(args, limits, &part->make, &rest->exact);
@@ -436,16 +482,17 @@ static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
     product->blocks = (uint64_t)clusters * TILEMM__SGEMM_STREAM_K_PAIR;
 }
 
-/* args are those of the part. With bf16 operands may be copied to copies_at of the workspace. */
-static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                      const tilemm__sgemm_trial_t *trial, int products, int bf16, size_t copies_at,
+/* args are those of the part; where it begins is known only when it runs. */
+static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__sgemm_args_t *whole,
+                      const tilemm__limits_t *limits, const tilemm__sgemm_trial_t *trial, int bf16,
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
     const tilemm__sgemm_kept_t *const kept = limits->kept;
-    fill_make(args, &part->make);
+    const int products = tilemm__sgemm_rows[trial->variant].products;
+    fill_make(args, whole, &part->make);
     fill_judge(args, limits->cuda, &part->judge);
-    fill_rest(args, limits, bf16, part);
+    fill_rest(args, limits, trial->variant >= SM90_FIRST, bf16, part);
     part->judge.a.of = part->make.a.to;
     part->judge.b.of = part->make.b.to;
     if (kept) {
@@ -453,10 +500,6 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         keep_planes(&kept[1], &part->make.b, &part->judge.b.of);
         count_make(args->batch_count, &part->make);
     }
-    part->copies.pass.blocks = 0;
-    if (bf16)
-        part->copies = tilemm__sgemm_plan_copies(
-            args, (int64_t)COPY_BLOCKS * limits->cuda->sm_count, &copies_at);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
@@ -486,58 +529,46 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     }
 }
 
-/* A part of a batch, of `matrices` and of k alone. Where it begins is known only when it
- * runs: an operand that the copy engine cannot read in the whole batch has an address here that is
- * not aligned. */
-static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *args, int64_t matrices, int64_t k)
+/* All of the workspace. Returns its bytes. `bf16`: with room for BF16 planes. */
+static size_t lay_out_all(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                          const tilemm__sgemm_trial_t *trial, int bf16,
+                          tilemm__sgemm_planes_cuda_plan_t *planes)
 {
-    const float *const unaligned = (const float *)(uintptr_t)sizeof(float);
-    tilemm__sgemm_args_t part = *args;
-    part.k = k;
-    part.batch_count = matrices;
-    if (!tilemm__sgemm_is_readable_a(args))
-        part.a = unaligned;
-    if (!tilemm__sgemm_is_readable_b(args))
-        part.b = unaligned;
-    return part;
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
+    size_t bytes = lay_out(args, limits->kept, row->products, bf16, trial->k_split,
+                           trial->batch_group, planes);
+    planes->counters = take(&bytes, counter_bytes_of(trial->shared));
+    planes->zero = tilemm__sgemm_zero_of(limits->kept ? bytes - planes->a.groups : 0);
+    planes->zeros =
+        limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
+    planes->partial = take(&bytes, (int64_t)partial_bytes_of(row, trial->shared, clusters));
+    return bytes;
 }
 
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const int64_t last_k = args->k % trial->k_split,
                   last_group = args->batch_count % trial->batch_group;
-    size_t bytes =
-        lay_out(args, limits->kept, row->products, trial->k_split, trial->batch_group, planes);
-    planes->counters = take(&bytes, counter_bytes_of(trial->shared));
-    /* Of all the batch, whose parts begin at every matrix. */
-    int bf16 = trial->variant >= SM90_FIRST && tilemm__sgemm_can_be_fused(args, limits);
-    const unsigned zeros =
-        limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
-    planes->zero = tilemm__sgemm_zero_of(limits->kept ? bytes - planes->a.groups : 0);
-    plan->keeps = limits->kept != NULL;
-    planes->partial =
-        take(&bytes, (int64_t)partial_bytes_of(
-                         row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
+    tilemm__sgemm_args_t part = *args;
+    part.batch_count = trial->batch_group;
+    int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&part, limits->cuda->sm_count);
+    size_t bytes = lay_out_all(args, limits, trial, bf16, planes);
+    if (bytes > limits->workspace) { /* k is not divided to make room for BF16 planes */
+        bf16 = 0;
+        bytes = lay_out_all(args, limits, trial, bf16, planes);
+    }
     plan->method = TILEMM__SGEMM_PLANES;
-    /* k is not divided to make room for copies. */
-    const tilemm__sgemm_args_t largest = part_of(args, trial->batch_group, trial->k_split);
-    bf16 =
-        bf16 && (double)bytes + tilemm__sgemm_copies_bytes(&largest) <= (double)limits->workspace;
+    plan->keeps = limits->kept != NULL;
     plan->workspace = bytes;
-    if (bf16)
-        tilemm__sgemm_plan_copies(&largest, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             if ((i && last_group == 0) || (j && last_k == 0))
                 continue;
-            const tilemm__sgemm_args_t part =
-                part_of(args, i ? last_group : trial->batch_group, j ? last_k : trial->k_split);
-            fill_part(&part, limits, trial, row->products, bf16, bytes, &planes->part[i][j]);
-            planes->part[i][j].make.zeros = zeros;
-            planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);
-            planes->part[i][j].make.b.wide = tilemm__sgemm_is_aligned_b(args);
+            part.batch_count = i ? last_group : trial->batch_group;
+            part.k = j ? last_k : trial->k_split;
+            fill_part(&part, args, limits, trial, bf16, &planes->part[i][j]);
         }
 }

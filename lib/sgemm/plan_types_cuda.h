@@ -105,14 +105,13 @@ typedef struct {
     tilemm__sgemm_make_planes_t make;
     tilemm__sgemm_judge_lines_t judge;
     tilemm__sgemm_planes_product_t product;
-    tilemm__sgemm_copies_t copies; /* of the rest's BF16 kernel, if it has anything to do */
     tilemm__sgemm_rest_t rest; /* if blocks is 0, `fp32` and `exact` are launches of their own */
 } tilemm__sgemm_planes_part_t;
 
 /* Where an operand's planes lie: bytes from the workspace's begin. lo: with more than one product.
- */
+ * bf16: if hard tiles have BF16 planes. */
 typedef struct {
-    size_t hi, lo, notes, exact, groups;
+    size_t hi, lo, bf16, notes, exact, groups;
 } tilemm__sgemm_planes_places_t;
 
 /* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the
@@ -121,10 +120,11 @@ typedef struct {
 typedef struct {
     int64_t k_part, batch_group;
     tilemm__sgemm_planes_places_t a, b;
-    /* Likewise. `density` has A's, B's, and the word that tells what is left; counters follow, and
-     * the pass that makes planes makes zeros of both; or, where planes stay, a kernel before it,
-     * and of both operands' groups. */
+    /* Likewise. `density` has A's, B's, the word that tells what is left, and the chunks of BF16
+     * planes; counters follow, and the pass that makes planes makes zeros of all; or, where planes
+     * stay, a kernel before it, and of both operands' groups. */
     size_t density, counters, partial;
+    unsigned zeros; /* words, from `density` on, if `zero` is not launched */
     tilemm__sgemm_zero_t zero; /* if blocks is not 0: from a.groups on */
     tilemm__sgemm_planes_part_t part[2][2];
 } tilemm__sgemm_planes_cuda_plan_t;

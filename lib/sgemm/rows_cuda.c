@@ -6,6 +6,7 @@
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/outer.h"
 #include "kernels/sgemm/cuda/planes.h"
+#include "kernels/sgemm/cuda/rest.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "kernels/sgemm/cuda/warp.h"
@@ -46,7 +47,7 @@
 #define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 2) * 128, \
         (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, facet)
-#define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
+#define REST(row, m, n, a_k, b_k) ROW(#row, m, n, TILEMM__SGEMM_HARD_K, 384, 1, 0, 0, 0)
 #define WARP(row, trans_a, trans_b, m, n, blocks)                                                  \
     ROW(#row, m, n, TILEMM__SGEMM_WARP_K, 32 * TILEMM__SGEMM_WARP_WARPS, blocks, 0, 0, 0)
 /* facet: steps of a warp in a round. */

@@ -179,17 +179,21 @@ static int make_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
     make.a.to = part->judge.a.of;
     make.b.to = part->judge.b.of;
     make.zero = (void *)(workspace + plan->density);
+    make.zeros = plan->zeros;
     zero.begin = workspace + plan->a.groups;
     if (zero.blocks > 0)
         error = tilemm__sgemm_zero_launch(&zero, stream);
     return error || make.blocks == 0 ? error : tilemm__sgemm_make_planes_launch(&make, stream);
 }
 
-static void place_copied(const tilemm__sgemm_make_operand_t *from,
-                         tilemm__sgemm_align_operand_t *operand)
+static void place_hard(const tilemm__sgemm_make_operand_t *from,
+                       const tilemm__sgemm_planes_operand_t *planes, void *bf16,
+                       tilemm__sgemm_hard_operand_t *hard)
 {
-    operand->from = from->from;
-    operand->array = from->array;
+    hard->of.from = from->from;
+    hard->of.array = from->array;
+    hard->of.to = *planes;
+    hard->planes = bf16;
 }
 
 /* Where a part begins: k0 along k, in matrix `first`. Later parts of k are added. */
@@ -223,7 +227,6 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     tilemm__sgemm_density_t *const density = (void *)(workspace + plan->density);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
     place_operands(args, first, k0, at);
-    place_operands(args, first, k0, &rest->bf16.args);
     a->from = at->a;
     a->array = at->a_array;
     b->from = at->b;
@@ -242,6 +245,9 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->routes.density = density;
     product->routes.left = (unsigned *)(density + 2);
     rest->bf16.routes = rest->fp32.routes = product->routes;
+    rest->bf16.made = product->routes.left + 1;
+    place_hard(a, &product->a, workspace + plan->a.bf16, &rest->bf16.a);
+    place_hard(b, &product->b, workspace + plan->b.bf16, &rest->bf16.b);
     rest->exact.left = product->routes.left;
     product->counters = (void *)(workspace + plan->counters);
     product->partial = (void *)(workspace + plan->partial);
@@ -261,13 +267,8 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
                       : tilemm__sgemm_planes_sm80_launch)(product, stream);
     if (error)
         return error;
-    if (rest->blocks > 0) {
-        part.copies.pass.left = product->routes.left;
-        place_copied(a, &part.copies.pass.operand[0]);
-        place_copied(b, &part.copies.pass.operand[1]);
-        error = run_copies(&part.copies, &rest->bf16.args, workspace, stream);
-        return error ? error : tilemm__sgemm_rest_launch(rest, stream);
-    }
+    if (rest->blocks > 0)
+        return tilemm__sgemm_rest_launch(rest, stream);
     error = tilemm__sgemm_ffma_sm80_launch(&rest->fp32, stream);
     return error ? error : tilemm__sgemm_exact_lines_launch(&rest->exact, stream);
 }

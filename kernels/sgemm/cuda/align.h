@@ -27,8 +27,7 @@ typedef struct {
 typedef struct {
     tilemm__sgemm_align_operand_t operand[2];
     int variant;
-    unsigned blocks;      /* of the grid, those of both operands; 0: not launched */
-    const unsigned *left; /* as in route.h: copy only if some tile goes to BF16; NULL: copy */
+    unsigned blocks; /* of the grid, those of both operands; 0: not launched */
 } tilemm__sgemm_align_t;
 
 #ifdef __cplusplus

@@ -10,7 +10,6 @@
 #include "align.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/sgemm/variants.h"
-#include "route.h"
 
 enum { THREADS = TILEMM__SGEMM_ALIGN_THREADS, EACH = 4 /* numbers of a thread */ };
 static_assert(TILEMM__SGEMM_ALIGN_BLOCK == THREADS * EACH, "numbers of a block");
@@ -47,8 +46,6 @@ static __device__ __forceinline__ void copy_operands(const tilemm__sgemm_align_t
     const unsigned first = problem.operand[0].blocks;
     wait_for_previous();
     let_next_start();
-    if (problem.left && !(*problem.left & TILEMM__SGEMM_BY_BF16))
-        return;
     if (blockIdx.x < first)
         copy_operand(problem.operand[0], blockIdx.x);
     else

@@ -159,15 +159,16 @@ static __device__ __forceinline__ source_t source_of(const operand_t &of, int64_
             false};
 }
 
-/* The `count` gathered lines of a group: where they lie along k they are read there, else all of
- * the team copies them. */
+/* The `count` gathered lines of a group: where they lie along k, or there is no memory, they are
+ * read there, else all of the team copies them. */
 static __device__ source_t make_compact(const pass_t &p, int64_t matrix, int64_t line0, int count,
-                                        gathered_t &gathered)
+                                        bool has_memory, gathered_t &gathered)
 {
     const operand_t &of = p.lines;
     const source_t from = source_of(of, matrix);
     const int64_t pitch = of.compact_pitch;
-    if (of.k_step == 1 || count > min((int64_t)GROUP, of.exact_stride - line0) / 2 * (pitch > 0))
+    if (of.k_step == 1 || !has_memory ||
+        count > min((int64_t)GROUP, of.exact_stride - line0) / 2 * (pitch > 0))
         return from;
 
     float *const to = of.compact + (matrix * of.exact_stride + line0) / 2 * pitch;
@@ -428,10 +429,11 @@ struct shared_t {
     gathered_t gathered;
 };
 
-/* Compute the exact lines, by the first THREADS threads of the grid's blocks. */
+/* Compute the exact lines, by the first THREADS threads of the grid's blocks. `has_memory`: nobody
+ * needs the planes any more. */
 template <int STAGES>
 static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t &problem,
-                                               shared_t<STAGES> &shared)
+                                               bool has_memory, shared_t<STAGES> &shared)
 {
     const unsigned short *const exact = shared.gathered.exact;
     int64_t taken = 0; /* of the team's members: they take its tiles in turn, of both passes */
@@ -449,7 +451,8 @@ static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t
             const int first = (int)((member + members - taken % members) % members);
             if (count == 0)
                 continue;
-            const source_t from = make_compact(p, matrix, line0, count, shared.gathered);
+            const source_t from =
+                make_compact(p, matrix, line0, count, has_memory, shared.gathered);
             if (count > 16)
                 taken += multiply_group(shared.tile.of_32, p, matrix, line0, from, exact, count,
                                         first, members);

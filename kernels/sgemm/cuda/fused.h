@@ -4,9 +4,8 @@
  * Each element, times a power of two, becomes three BF16 numbers, x = h + m + l, of 8 bits each:
  * all of a float's 24. BF16 has a float's exponents; the power keeps l from becoming subnormal, and
  * products from overflowing (fused_sm90.cuh, windows). Six products of the nine are added, m m + h
- * l + l h + h m + m h + h h; those left out are below 2^-24 |a b|, and hardly ever above 2^-26.
- * Tiles that FP16 planes leave over (rest_sm90.cu) take the same six; there, and in
- * sparse tiles, what an addition to a sum loses is added later. The kernels of TF32 mode
+ * l + l h + h m + m h + h h; those left out are below 2^-24 |a b|, and hardly ever above 2^-26. In
+ * sparse tiles what an addition to a sum loses is added later. The kernels of TF32 mode
  * (tf32_sm90.cu) multiply numbers rounded to TF32, of 11 bits, at any exponent too.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -17,7 +16,6 @@
 
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/carry.h"
-#include "kernels/sgemm/cuda/route.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
@@ -66,7 +64,6 @@ typedef struct {
     /* Items: a tile of a matrix and one split of its k. */
     unsigned rows, cols;           /* of tiles in a matrix */
     unsigned count;                /* of items */
-    tilemm__sgemm_routes_t routes; /* of rest_sm90.cu: which tiles are its own */
     tilemm__sgemm_carry_t carry; /* of half_sm90.cu, which fills it in; of invariant_sm90.cu, which
                                     computes what planes do not carry, if not NULL */
     int goes_on; /* half_sm90.cu computes that itself: one split, or a cluster whose parts are those

@@ -14,7 +14,7 @@
  * as it adds.
  * So `part` has the smaller products of a step, then that of the large planes of the next, and is
  * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have:
- * fused_parts_sm90.cuh. A ROUTED kernel goes on with what promotion loses.
+ * fused_parts_sm90.cuh.
  *
  * Sparse items: where most numbers are zeros a sum rests on few products, h h has hardly an error,
  * and what promotion loses is most of the error. So there a KEEPS kernel goes on with it, too. The
@@ -39,18 +39,9 @@
 
 /* Of the windows of a step's planes, in the bytes of a word, bit 0 of those whose numbers the
  * multipliers may need. */
-template <typename S>
 static __device__ __forceinline__ unsigned watched(unsigned windows)
 {
-    return (S::ROUTED ? windows : windows | windows / HUGE_ONES) & EVERY_BYTE * BEYOND;
-}
-
-/* The window of an operand's planes to begin with. */
-template <typename S>
-static __device__ __forceinline__ unsigned first_window(const fused_t &problem,
-                                                        tilemm__sgemm_of_t of)
-{
-    return S::ROUTED && (tilemm__sgemm_huge(problem.routes) & of) ? HUGE_ONES : 0;
+    return (windows | windows / HUGE_ONES) & EVERY_BYTE * BEYOND;
 }
 
 /* ---- feeder ---------------------------------------------------------------------------------- */
@@ -130,7 +121,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     const unsigned line0 = warp * 8 * S::LINES;
     first_t<S, false> first = first_of<S, false>(problem, line0, 0);
     unsigned buffer = 0, parity = 1, count = 0;
-    unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
+    unsigned large = 0;
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
     feed_t feed = {first_item, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
@@ -167,12 +158,12 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                 if (S::INVARIANT)
                     note_columns<S>(shared, stage, buffer, first, window);
                 else
-                    look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
+                    look_beyond<S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
             const unsigned byte = large | (window.beyond ? BEYOND : 0) | sparse;
             /* If it is watched, multiply_parts() may read the stage too. */
-            leave_stage<S>(problem, &shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
+            leave_stage<S>(problem, &shared.b.empty[stage], S::INVARIANT || watched(byte) == 0);
             if (!S::INVARIANT && lane == 0)
                 ((unsigned char *)&shared.windows[buffer])[warp] = byte;
             fence_for_async();
@@ -195,14 +186,14 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
     if (S::INVARIANT)
         at.next_rows |= exact_lines_of<ROWS, S::A_K>(stage, at.first, window);
     else
-        look_beyond<S, ROWS, S::A_K>(stage, at.first, window);
+        look_beyond<ROWS, S::A_K>(stage, at.first, window);
     at.beyond = window.beyond;
     at.fits = window.fits;
     at.large = window.large;
     at.are_watched = !S::INVARIANT &&
                      named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                   window.beyond || window.fits ||
-                                                      (!S::ROUTED && (window.large & HUGE_ONES)));
+                                                      (window.large & HUGE_ONES));
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
@@ -261,7 +252,7 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
                                                      fragments_t<S> &a, const fused_t &problem,
                                                      unsigned windows)
 {
-    const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched<S>(windows);
+    const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched(windows);
     const bool watched_a = __any_sync(~0u, at.are_watched);
     bool beyond_a = false, beyond_b = false, is_uneven = false;
     if (at.fits) {
@@ -271,7 +262,7 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
     }
     if (watched_a) {
         beyond_a = some_of_warpgroup(at.beyond);
-        if (!S::ROUTED && some_of_warpgroup(at.large & HUGE_ONES) &&
+        if (some_of_warpgroup(at.large & HUGE_ONES) &&
             some_of_warpgroup(has_uneven_b(at, shared, problem, windows))) {
             is_uneven = true;
             beyond_a |= some_of_warpgroup(at.large & LOSSY);
@@ -281,7 +272,7 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
         const bool uneven_a =
             __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
                                 ALL_MULTIPLIERS, (windows & EVERY_BYTE * BEYOND) ||
-                                                     (!S::ROUTED && has_uneven_a(at, problem, a))));
+                                                     has_uneven_a(at, problem, a)));
         is_uneven |= uneven_a;
         beyond_b = uneven_a && (windows & EVERY_BYTE * (BEYOND | LOSSY));
     }
@@ -318,7 +309,7 @@ static __device__ __forceinline__ bool is_unusual(const multiplier_t<S> &at, uns
 {
     const bool are_new = at.scales != UNSCALED + scales_of_a(at) + scales_of_b(windows);
     return at.are_watched || are_new ||
-           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | HUGE_ONES | SPARSE) : watched<S>(windows));
+           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | HUGE_ONES | SPARSE) : watched(windows));
 }
 
 /* Multiply the smaller products of a step, and make the planes of the next one in the registers of
@@ -449,7 +440,7 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
             }
         }
     }
-    multiply_step<S, S::ROUTED>(at, shared, a, problem);
+    multiply_step<S, false>(at, shared, a, problem);
 }
 
 template <typename S>
@@ -527,11 +518,10 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
 {
     fragments_t<S> a; /* of a step, and then of the next */
     multiplier_t<S> at;
-    window_t window = {first_window<S>(problem, TILEMM__SGEMM_OF_A)};
+    window_t window = {0};
     at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = at.count = at.next_rows = 0;
     at.large = window.large;
-    at.may_overflow = S::ROUTED && tilemm__sgemm_huge(problem.routes) != TILEMM__SGEMM_NEITHER;
     at.exchanged = problem.args.exchanged;
     begin_item(at, problem);
     at.first = first_of_a<S>(problem, at.place.matrix);

@@ -170,20 +170,17 @@ static __device__ __forceinline__ bool is_finite(float x)
     return fabsf(x) <= FLT_MAX;
 }
 
-/* total += part, the large planes' product; `part` becomes what the addition lost, in a ROUTED
- * kernel, or 0. Planes h are rounded: where the sum overflows, but not the product, `part` waits
- * for the smaller products. Where the product overflows, these may be of either sign, and do not
- * count.
- */
+/* total += part, the large planes' product; `part` becomes 0. Planes h are rounded: where the sum
+ * overflows, but not the product, `part` waits for the smaller products. Where the product
+ * overflows, these may be of either sign, and do not count. */
 template <typename S>
 static __device__ __forceinline__ void add_large(multiplier_t<S> &at)
 {
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float part = at.part[i], sum = sum_of(at, i);
-        const float lost = S::ROUTED ? lost_by(at, i, sum) : 0.0f;
         const bool waits = !is_finite(sum) && is_finite(part);
-        at.part[i] = waits ? part : is_finite(sum) ? lost : 0.0f;
+        at.part[i] = waits ? part : 0.0f;
         at.total[i] = waits ? at.total[i] : sum;
     }
 }
@@ -225,13 +222,12 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
     bool special;
     if (of_a.beyond)
         seen_a = look_at_a(shared, at.first, stage);
-    special = !S::ROUTED && (seen_a & SEEN_SPECIAL);
+    special = seen_a & SEEN_SPECIAL;
     if (of_b.beyond) {
         mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
         seen_b = look_at_b(shared, first_b, stage);
-        if (!S::ROUTED)
-            special = __any_sync(~0u, named_barrier_any<MULTIPLIERS>(
-                                          ALL_MULTIPLIERS, special || (seen_b & SEEN_SPECIAL)));
+        special = __any_sync(~0u, named_barrier_any<MULTIPLIERS>(
+                                      ALL_MULTIPLIERS, special || (seen_b & SEEN_SPECIAL)));
     }
 #pragma unroll 1
     for (int b = special ? SIGNS : WINDOW; b < KINDS; b++) {

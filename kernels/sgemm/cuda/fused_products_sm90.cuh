@@ -203,7 +203,6 @@ struct multiplier_t {
     unsigned count;          /* of steps of op(A) of which planes were made */
     unsigned buffer, parity; /* of planes of op(B) */
     unsigned large;          /* the window of the warp's planes, as in window_t */
-    bool may_overflow;       /* a sum of finite products, whose operand has huge numbers */
     /* Of the planes at hand: whether the warp met numbers beyond its windows; whether they are to
      * be made again, in the window `large`; whether the warpgroup has kept the numbers. */
     bool beyond, fits, are_watched;
@@ -264,16 +263,6 @@ template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
     const float MOST_LOST = __uint_as_float(bits_of(120));
-    if (S::ROUTED && __any_sync(~0u, at.may_overflow)) {
-#pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i++) {
-            const float sum = sum_of(at, i), lost = lost_by(at, i, sum);
-            const bool was_finite = fabsf(at.total[i]) <= FLT_MAX;
-            at.part[i] = keeps && fabsf(sum) <= FLT_MAX ? lost : 0.0f;
-            at.total[i] = was_finite ? sum : at.total[i];
-        }
-        return;
-    }
     if (keeps && S::KEEPS) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++) {

@@ -33,11 +33,10 @@ enum {
 };
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
-/* What a kernel multiplies: three BF16 planes of each operand; the same, of the tiles that a
- * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane; or, so that an
- * element's bits depend on its lines alone, three BF16 planes (fused_invariant_sm90.cuh) or two
- * FP16 planes (fused_half_sm90.cuh). */
-enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND, HALF_KIND };
+/* What a kernel multiplies: three BF16 planes of each operand; the operands in TF32, as one plane;
+ * or, so that an element's bits depend on its lines alone, three BF16 planes
+ * (fused_invariant_sm90.cuh) or two FP16 planes (fused_half_sm90.cuh). */
+enum kind_t { FUSED_KIND, TF32_KIND, INVARIANT_KIND, HALF_KIND };
 
 /* A row of variants.h, and what follows from it. */
 template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND,
@@ -45,8 +44,6 @@ template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, 
 struct shape_t {
     static const int BM = BM_, BN = BN_, CLUSTER = CLUSTER_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
-    /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
-    static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
     /* Rows of operands begin anywhere: the copy engine brings them by phases, or a warpgroup of its
      * own copies them (fused_copy_sm90.cuh). */
@@ -84,7 +81,7 @@ struct shape_t {
     static const int THREADS = LASTING + HAS_FEEDER * WARPGROUP;
     /* Of a thread of each role, in eights. Multipliers share what the others leave of those that
      * the launch gives to all, as they would wait for more without end; up to what they need. */
-    static const int REGISTERS_FEEDER = MULTIPLIERS == 3 || ROUTED ? 24 : 40;
+    static const int REGISTERS_FEEDER = MULTIPLIERS == 3 ? 24 : 40;
     static const int REGISTERS_CONVERTER = CONVERTERS == 2              ? 56
                                            : NARROW                     ? (HAS_FEEDER ? 56 : 64)
                                            : BLOCKS == 2 && !HAS_FEEDER ? 88
@@ -213,17 +210,9 @@ static __device__ __forceinline__ bool has_left(const fused_t &problem)
 template <typename S>
 static __device__ __forceinline__ unsigned own_item(const fused_t &problem, unsigned item)
 {
-    if (S::ROUTED) {
-        for (; item < problem.count; item += gridDim.x) {
-            const place_t place = locate<S>(problem, item);
-            if (tilemm__sgemm_route(problem.routes, place.matrix, place.m, place.n) ==
-                TILEMM__SGEMM_BY_BF16)
-                break;
-        }
-    } else if (S::INVARIANT && problem.carry.a) {
+    if (S::INVARIANT && problem.carry.a)
         while (item < problem.count && !is_left<S>(problem, item))
             item += gridDim.x;
-    }
     return item;
 }
 
@@ -536,8 +525,7 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
  * if there are numbers below 2^-94, of which planes lose at most 2^-118: that is nothing beside a
  * line's largest number in this step, which is 2^-10 or more, but for numbers that are not even.
  * Of each step the warp says which window its planes have, and whether it met numbers beyond all of
- * them (fused_parts_sm90.cuh). A ROUTED kernel makes HUGE_ONES of an operand in all steps, or in
- * none: route.h says of which. */
+ * them (fused_parts_sm90.cuh). */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
@@ -548,6 +536,7 @@ enum {
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
     MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */
+    LEAST_LARGEST_LOG2 = -10,    /* of a line's largest number, where HUGE_ONES lose bits */
     /* Of even numbers, in planes of 2^16 times them. */
     LEAST_EVEN_BF16 = (127 - 47 + WINDOW_LOG2) << 7,
     MOST_EVEN_BF16 = (127 + 11 + WINDOW_LOG2) << 7
@@ -634,7 +623,7 @@ static __device__ constexpr unsigned bits_of(int log2)
  * and if not, which has. */
 template <int LINES, bool K_MAJOR, typename FIRST>
 static __device__ __forceinline__ void look_closely(const float *stage, const FIRST &first,
-                                                    bool may_be_huge, window_t &window)
+                                                    window_t &window)
 {
     unsigned most_of[LINES], least_of[LINES], most = 0, least = ~0u;
     bool loses = false;
@@ -661,8 +650,7 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
             most_of[j] = max(most_of[j], __shfl_xor_sync(~0u, most_of[j], apart));
             least_of[j] = min(least_of[j], __shfl_xor_sync(~0u, least_of[j], apart));
         }
-        loses |=
-            most_of[j] < bits_of(TILEMM__SGEMM_BF16_LEAST_LOG2) && least_of[j] < bits_of(-94) - 1;
+        loses |= most_of[j] < bits_of(LEAST_LARGEST_LOG2) && least_of[j] < bits_of(-94) - 1;
         most = max(most, most_of[j]);
         least = min(least, least_of[j]);
     }
@@ -670,7 +658,7 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
     least = __reduce_min_sync(~0u, least);
 
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
-    const bool huge = may_be_huge && most < TILEMM__SGEMM_BF16_MOST_HUGE && !__any_sync(~0u, loses);
+    const bool huge = most < bits_of(124) && !__any_sync(~0u, loses);
     const unsigned now = window.large & (LARGE | HUGE_ONES);
     const unsigned lossy = least < bits_of(-94) - 1 ? LOSSY : 0;
     const unsigned fitting = usual ? 0 : large ? LARGE : huge ? HUGE_ONES : now;
@@ -683,16 +671,14 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
 }
 
 /* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window
- * that has them, if there is one. A ROUTED kernel's HUGE_ONES have all numbers. The vote is taken
- * in any case: it brings threads together again that waited for the step apart from each other, and
- * would go on to make its planes twice. */
-template <typename S, int LINES, bool K_MAJOR, typename FIRST>
+ * that has them, if there is one. The vote is taken in any case: it brings threads together again
+ * that waited for the step apart from each other, and would go on to make its planes twice. */
+template <int LINES, bool K_MAJOR, typename FIRST>
 static __device__ __forceinline__ void look_beyond(const float *stage, const FIRST &first,
                                                    window_t &window)
 {
-    const bool has_all = S::ROUTED && window.large == HUGE_ONES;
-    if (__any_sync(~0u, !has_all && (window_most(window) >= MOST_BF16 || window.large)))
-        look_closely<LINES, K_MAJOR>(stage, first, !S::ROUTED, window);
+    if (__any_sync(~0u, window_most(window) >= MOST_BF16 || window.large))
+        look_closely<LINES, K_MAJOR>(stage, first, window);
 }
 
 #endif

@@ -21,31 +21,40 @@ enum {
     DENSITIES = TILEMM__SGEMM_ROUTE_DENSITIES,
     BITS = TILEMM__SGEMM_NOTE_BITS,
     FEW_OF_BLOCK = 16, /* large elements that decide a line, or twice as many if both are sparse */
-    MOST_SPREAD = 36,  /* of the exponents of a line's blocks */
-    PLANES_LOG2 = 14   /* of a block's largest element in planes */
+    MOST_SPREAD = 36   /* of the exponents of a line's blocks */
 };
 static_assert(GROUP % THREADS == 0, "a block's lines are of one group");
 
 typedef tilemm__sgemm_judge_operand_t operand_t;
 
-/* What the notes on a line's blocks say. Of no blocks: {0, ~0u, 0, 0}. */
+/* What the notes on a line's blocks say. */
 typedef struct {
     unsigned top;    /* exponent << BITS | near, of the block with the largest exponent */
     unsigned bottom; /* the smallest exponent << BITS | near */
     unsigned near;   /* elements near the largest of their block */
     unsigned flags;
+    unsigned least; /* of all numbers, as in a note */
 } line_t;
 
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* elsewhere there are no planes */
+/* Of no blocks. */
+static __device__ __forceinline__ line_t nothing(void)
+{
+    return {0, ~0u, 0, 0, TILEMM__SGEMM_NOTE_LEAST_MOST};
+}
+
 static __device__ __forceinline__ line_t both(const line_t &x, const line_t &y)
 {
-    return {max(x.top, y.top), min(x.bottom, y.bottom), x.near + y.near, x.flags | y.flags};
+    return {max(x.top, y.top), min(x.bottom, y.bottom), x.near + y.near, x.flags | y.flags,
+            min(x.least, y.least)};
 }
 
 static __device__ __forceinline__ line_t line_of(unsigned note)
 {
     const unsigned numbers = note & ((1u << 2 * BITS) - 1);
-    return {numbers, numbers ? numbers : ~0u, note & TILEMM__SGEMM_NOTE_MASK, note - numbers};
+    return {numbers, numbers ? numbers : ~0u, note & TILEMM__SGEMM_NOTE_MASK,
+            note & TILEMM__SGEMM_NOTE_FLAGS, note >> TILEMM__SGEMM_NOTE_LEAST};
 }
 
 /* A line with its last block, of which k fills a part. Of a small part few elements are near the
@@ -70,7 +79,7 @@ static __device__ unsigned judge(const line_t &line, unsigned few, bool one_plan
 {
     const unsigned near = line.top & TILEMM__SGEMM_NOTE_MASK;
     unsigned exact = 0;
-    if ((line.flags & TILEMM__SGEMM_NOTE_SPECIAL) ||
+    if ((line.flags & TILEMM__SGEMM_NOTE_EXACT) ||
         (line.top != 0 && (line.top >> BITS) - (line.bottom >> BITS) > MOST_SPREAD))
         return (1u << CASES) - 1;
 #pragma unroll
@@ -94,6 +103,16 @@ static __device__ unsigned density_of(unsigned near, int64_t k)
     return thin;
 }
 
+/* Whether BF16 planes lose bits of a line's numbers, or may: of the least one the exponent is known
+ * but for its last bits. */
+static __device__ bool is_spread(const line_t &line)
+{
+    const int largest =
+        (int)(line.top >> BITS) - TILEMM__SGEMM_NOTE_BIAS + TILEMM__SGEMM_PLANES_TOP_LOG2;
+    const int least = ((int)line.least << TILEMM__SGEMM_NOTE_LEAST_UNIT_LOG2) - 127;
+    return line.top != 0 && largest - least > TILEMM__SGEMM_HARD_SPREAD_LOG2;
+}
+
 /* Add a warp's lines to those of their group and operand. */
 static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *group,
                                    const line_t &line, unsigned exact)
@@ -102,14 +121,9 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
     const bool counts = line.top != 0 && !(exact & 1);
     const unsigned thin = __reduce_max_sync(~0u, counts ? density_of(line.near, op.k) : 0);
     const unsigned flags = __reduce_or_sync(~0u, line.flags);
-    const bool is_small =
-        line.top != 0 && (int)(line.top >> BITS) - TILEMM__SGEMM_NOTE_BIAS + PLANES_LOG2 <
-                             TILEMM__SGEMM_BF16_LEAST_LOG2;
-    const unsigned has = (flags & TILEMM__SGEMM_NOTE_HUGE ? TILEMM__SGEMM_HAS_HUGE : 0) |
-                         (flags & TILEMM__SGEMM_NOTE_BEYOND ? TILEMM__SGEMM_HAS_BEYOND : 0) |
+    const unsigned has = (flags & TILEMM__SGEMM_NOTE_SPECIAL ? TILEMM__SGEMM_HAS_SPECIAL : 0) |
                          (flags & TILEMM__SGEMM_NOTE_UNEVEN ? TILEMM__SGEMM_HAS_UNEVEN : 0) |
-                         (flags & TILEMM__SGEMM_NOTE_LITTLE ? TILEMM__SGEMM_HAS_LITTLE : 0) |
-                         (__any_sync(~0u, is_small) ? TILEMM__SGEMM_HAS_SMALL : 0);
+                         (__any_sync(~0u, is_spread(line)) ? TILEMM__SGEMM_HAS_SPREAD : 0);
     if (__any_sync(~0u, exact != 0)) {
         unsigned votes[CASES];
 #pragma unroll
@@ -126,8 +140,6 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
         return;
     if (has && (has & ~*(volatile unsigned *)&group->has))
         atomicOr(&group->has, has);
-    if (has & TILEMM__SGEMM_HAS_HUGE)
-        *(volatile unsigned *)&op.of.density->huge = 1;
     if (flags & TILEMM__SGEMM_NOTE_SPARSE)
         *(volatile unsigned *)&op.of.density->sparse = 1;
     if (thin > *(volatile unsigned *)&op.of.density->thin)
@@ -151,7 +163,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     const unsigned *const notes =
         op.of.notes + (int64_t)matrix * (whole + has_part) * op.of.notes_pitch + at;
     tilemm__sgemm_group_t *const group = &op.of.groups[matrix * groups + first / GROUP];
-    line_t line = {0, ~0u, 0, 0}, part = line;
+    line_t line = nothing(), part = nothing();
     wait_for_previous();
     let_next_start();
     if (at < op.of.mn) {
@@ -175,7 +187,8 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     const unsigned exact = judge(line, few, !op.of.lo);
 
     if (at < op.of.mn)
-        op.of.exact[matrix * mn_planes + at] = exact;
+        op.of.exact[matrix * mn_planes + at] = exact | line.top >> BITS
+                                                           << TILEMM__SGEMM_JUDGED_LOG2;
     if (threadIdx.x == 0)
         group->most = may_be_hard
                           ? max((unsigned)TILEMM__SGEMM_ROUTE_LEAST,

@@ -39,7 +39,7 @@ typedef tilemm__sgemm_make_operand_t operand_t;
  * 2^exponent that element is in [2^14, 2^15), or below if it is subnormal. */
 static __device__ __forceinline__ int exponent_of(unsigned largest)
 {
-    return (int)(largest >> 23) - 127 - 14;
+    return (int)(largest >> 23) - 127 - TILEMM__SGEMM_PLANES_TOP_LOG2;
 }
 
 static __device__ __forceinline__ bool is_finite(unsigned largest)
@@ -57,12 +57,12 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
                : make_float2(0.0f, 0.0f);
 }
 
-/* Note what a line's block holds, by its largest element, whether it has little ones, and
- * counted(): how many elements are near the largest; too small for the planes, or zero; zero, with
- * those that fill the block up. Lines past the last are zeros. */
+/* Note what a line's block holds, by its largest element, the least (range_t), and counted(): how
+ * many elements are near the largest; too small for the planes, or zero; zero, with those that fill
+ * the block up. Lines past the last are zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
-                                             bool little, unsigned counts)
+                                             unsigned least, unsigned counts)
 {
     const int near = (int)(counts & COUNT_MASK), tiny = (int)(counts >> COUNT_BITS & COUNT_MASK),
               zeros = (int)(counts >> 2 * COUNT_BITS);
@@ -80,15 +80,14 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     if (lossy)
         word |= TILEMM__SGEMM_NOTE_LOSSY;
     if (!is_finite(largest) || (lossy && sparse))
+        word |= TILEMM__SGEMM_NOTE_EXACT;
+    if (!is_finite(largest))
         word |= TILEMM__SGEMM_NOTE_SPECIAL;
-    if (largest >= TILEMM__SGEMM_BF16_MOST)
-        word |= TILEMM__SGEMM_NOTE_HUGE;
-    if (largest >= TILEMM__SGEMM_BF16_MOST_HUGE)
-        word |= TILEMM__SGEMM_NOTE_BEYOND;
     if (largest < LEAST || largest >= MOST || tiny > BLOCK_K - valid)
         word |= TILEMM__SGEMM_NOTE_UNEVEN;
-    if (little)
-        word |= TILEMM__SGEMM_NOTE_LITTLE;
+    word |= min(least >> (23 + TILEMM__SGEMM_NOTE_LEAST_UNIT_LOG2),
+                (unsigned)TILEMM__SGEMM_NOTE_LEAST_MOST)
+            << TILEMM__SGEMM_NOTE_LEAST;
     op.to.notes[(matrix * blocks + block) * op.to.notes_pitch + line] = word;
 }
 
@@ -102,12 +101,6 @@ typedef struct {
     const unsigned magnitude = __float_as_uint(x) & 0x7fffffffu;
     range.largest = max(range.largest, magnitude);
     range.least = min(range.least, magnitude - 1);
-}
-
-/* Whether a magnitude's bits, one less, are of a number below 2^-94 that is not 0. */
-[[maybe_unused]] static __device__ __forceinline__ bool is_little(unsigned least)
-{
-    return least < ((127u - 94) << 23) - 1;
 }
 
 [[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)
@@ -182,7 +175,7 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
             add_to_range(x[l][i], range);
 
         const unsigned largest = __reduce_max_sync(~0u, range.largest);
-        const bool little = __any_sync(~0u, is_little(range.least));
+        const unsigned least = __reduce_min_sync(~0u, range.least);
 
         const float2 factors = factors_of(largest);
 
@@ -194,7 +187,7 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         }
         count = __reduce_add_sync(~0u, count);
         if (lane == 0)
-            note(op, matrix, line + l, block, blocks, largest, little, count);
+            note(op, matrix, line + l, block, blocks, largest, least, count);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
@@ -208,6 +201,7 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
 struct shared_t {
     __align__(16) __half2 plane[MN * BLOCK_K / 2]; /* transposed */
     unsigned found[WARPS][MN];                     /* the largest, then counts */
+    unsigned least[WARPS];                         /* of all lines */
 };
 
 template <int VEC>
@@ -222,7 +216,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     const int64_t line = line0 + mine, k0 = block * BLOCK_K;
     float x[ROWS][VEC]; /* rows of pairs of k, which are DOWN pairs apart */
     unsigned largest[VEC], count[VEC];
-    bool little = false;
+    unsigned least = ~0u;
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
@@ -236,14 +230,17 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
         for (int i = 0; i < ROWS; i++)
             add_to_range(x[i][v], range);
         largest[v] = range.largest;
-        little |= is_little(range.least);
+        least = min(least, range.least);
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
             largest[v] = max(largest[v], __shfl_xor_sync(~0u, largest[v], apart));
         if (lane < ACROSS)
             shared.found[warp][mine + v] = largest[v];
     }
-    little = __syncthreads_or(little);
+    least = __reduce_min_sync(~0u, least);
+    if (lane == 0)
+        shared.least[warp] = least;
+    __syncthreads();
 #pragma unroll
     for (int v = 0; v < VEC; v++)
 #pragma unroll
@@ -295,12 +292,15 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            least = min(least, shared.least[w]);
+#pragma unroll
         for (int v = 0; v < VEC; v++) {
             unsigned sum = 0;
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
-            note(op, matrix, line + v, block, blocks, largest[v], little, sum);
+            note(op, matrix, line + v, block, blocks, largest[v], least, sum);
         }
     }
 }

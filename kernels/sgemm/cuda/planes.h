@@ -35,18 +35,29 @@ enum {
 };
 
 /* The note on a line's block is one word: from the low end, how many of its elements are near the
- * largest; the exponent + BIAS, 0 of a block of zeros or one that is not finite; and flags. */
+ * largest; the exponent + BIAS, 0 of a block of zeros or one that is not finite; flags; and the
+ * exponent of the least number that is not 0, of it or of lines beside it, as a float has it, but
+ * for the last LEAST_UNIT_LOG2 bits. */
 enum {
     TILEMM__SGEMM_NOTE_BITS = 10, /* of each number */
     TILEMM__SGEMM_NOTE_BIAS = 512,
     TILEMM__SGEMM_NOTE_MASK = (1 << TILEMM__SGEMM_NOTE_BITS) - 1,
     TILEMM__SGEMM_NOTE_SPARSE = 1 << 20,  /* it has few large elements */
     TILEMM__SGEMM_NOTE_LOSSY = 1 << 21,   /* elements too small to keep all their bits */
-    TILEMM__SGEMM_NOTE_SPECIAL = 1 << 22, /* Inf, NaN; or sparse and lossy */
-    TILEMM__SGEMM_NOTE_HUGE = 1 << 23,    /* numbers from 2^50 on */
-    TILEMM__SGEMM_NOTE_BEYOND = 1 << 24,  /* numbers from 2^124 on, Inf, NaN */
-    TILEMM__SGEMM_NOTE_UNEVEN = 1 << 25,  /* numbers beyond 2^-34 .. 2^11, or 0 */
-    TILEMM__SGEMM_NOTE_LITTLE = 1 << 26 /* it or lines beside it have numbers below 2^-94, but 0 */
+    TILEMM__SGEMM_NOTE_EXACT = 1 << 22,   /* Inf, NaN; or sparse and lossy */
+    TILEMM__SGEMM_NOTE_SPECIAL = 1 << 23, /* Inf, NaN */
+    TILEMM__SGEMM_NOTE_UNEVEN = 1 << 24,  /* numbers beyond 2^-34 .. 2^11, or 0 */
+    TILEMM__SGEMM_NOTE_FLAGS = 31 << 20,
+    TILEMM__SGEMM_NOTE_LEAST = 26, /* the first bit */
+    TILEMM__SGEMM_NOTE_LEAST_UNIT_LOG2 = 2,
+    TILEMM__SGEMM_NOTE_LEAST_MOST = 63 /* there is none */
+};
+
+/* What the judgement says of a line is one word: from the low end, a bit for each case in which it
+ * is exact; and the largest exponent of its notes, as they have it. */
+enum {
+    TILEMM__SGEMM_JUDGED_LOG2 = TILEMM__SGEMM_ROUTE_CASES, /* the first bit */
+    TILEMM__SGEMM_PLANES_TOP_LOG2 = 14 /* of a block's largest element in planes */
 };
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up
@@ -59,7 +70,7 @@ typedef struct {
     int64_t notes_pitch;     /* lines whose notes on a block follow each other */
     unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
     unsigned *notes;
-    unsigned *exact; /* a bit for each case in which the line is exact */
+    unsigned *exact; /* what the judgement says of a line */
     tilemm__sgemm_group_t *groups;
     tilemm__sgemm_density_t *density;
 } tilemm__sgemm_planes_operand_t;
@@ -221,6 +232,14 @@ static __device__ __forceinline__ int tilemm__sgemm_note_exponent(unsigned note)
 {
     const int biased = (int)(note >> TILEMM__SGEMM_NOTE_BITS & TILEMM__SGEMM_NOTE_MASK);
     return biased ? biased - TILEMM__SGEMM_NOTE_BIAS : (int)TILEMM__SGEMM_PLANES_ZERO;
+}
+
+/* log2 of a judged line's largest element, rounded down, or TILEMM__SGEMM_PLANES_ZERO. */
+static __device__ __forceinline__ int tilemm__sgemm_judged_log2(unsigned judged)
+{
+    const int biased = (int)(judged >> TILEMM__SGEMM_JUDGED_LOG2);
+    return biased ? biased - TILEMM__SGEMM_NOTE_BIAS + TILEMM__SGEMM_PLANES_TOP_LOG2
+                  : (int)TILEMM__SGEMM_PLANES_ZERO;
 }
 #endif
 

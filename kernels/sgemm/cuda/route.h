@@ -3,14 +3,11 @@
  * Every line (a row of op(A), a column of op(B)) is judged, and groups of TILEMM__SGEMM_ROUTE_LINES
  * of them. An exact line is one that FP16 planes cannot carry. A group with few of these leaves
  * them to FP32 multiply-adds, a line at a time. A group with many is hard: none of its tiles is
- * computed from FP16 planes. Their elements go to three BF16 planes, or, where these cannot carry
- * them either, to FP32 multiply-adds on whole tiles.
- *
- * BF16 planes are made of 2^16 x, and carry numbers below 2^50. Where an operand has larger ones,
- * its planes are made of 2^-16 x: they carry numbers below 2^124, and lose bits, 2^-118 at most, of
- * numbers below 2^-94. If there are such numbers, what is lost is nothing beside a line's largest
- * number, whose products all count, where the other operand is even: all numbers of its tile are in
- * 2^-34 .. 2^11.
+ * computed from FP16 planes. Their elements go to three BF16 planes (hard_planes.cuh), or, where
+ * these cannot carry them either, to FP32 multiply-adds on whole tiles: Inf and NaN, and lines of
+ * numbers that are so far apart that BF16 planes, scaled by the largest, lose bits of others. What
+ * is lost is nothing beside the largest number, if its products all count: where the other operand
+ * is even, all numbers of its tile are in 2^-34 .. 2^11.
  *
  * Nothing of this is known to the host, which launches all of these kernels: each does its part.
  *
@@ -30,27 +27,26 @@ enum {
      * whether a block of it is sparse. */
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
     TILEMM__SGEMM_ROUTE_CASES = 2 * TILEMM__SGEMM_ROUTE_DENSITIES,
-    /* The magnitudes, as bits, from which numbers do not go to BF16 planes of 2^16 x and of 2^-16
-     * x: sums of a tile may overflow, or lose Inf for NaN. */
-    TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23,
-    TILEMM__SGEMM_BF16_MOST_HUGE = (127 + 124) << 23,
-    TILEMM__SGEMM_BF16_LEAST_LOG2 = -10 /* of a line's largest number, for planes of 2^-16 x */
+    /* BF16 planes are made of a line times a power of two, which brings its largest number to this
+     * one, and below four times this one: so products of 2^31 steps of k do not overflow. */
+    TILEMM__SGEMM_HARD_TOP_LOG2 = 46,
+    /* And have all bits of its other numbers, if they are no further below the largest: BF16 goes
+     * down to 2^-133, 23 bits below the first one of such a number. */
+    TILEMM__SGEMM_HARD_SPREAD_LOG2 = TILEMM__SGEMM_HARD_TOP_LOG2 + 133 - 23
 };
 
 /* What a group has lines of. */
 enum {
-    TILEMM__SGEMM_HAS_HUGE = 1,   /* numbers from 2^50 on */
-    TILEMM__SGEMM_HAS_BEYOND = 2, /* numbers from 2^124 on, Inf, NaN */
-    TILEMM__SGEMM_HAS_SMALL = 4,  /* all of a line below 2^-10 */
-    TILEMM__SGEMM_HAS_UNEVEN = 8, /* numbers beyond 2^-34 .. 2^11, or 0 */
-    TILEMM__SGEMM_HAS_LITTLE = 16 /* numbers below 2^-94, but 0 */
+    TILEMM__SGEMM_HAS_SPECIAL = 1, /* Inf, NaN */
+    TILEMM__SGEMM_HAS_SPREAD = 2,  /* numbers of which BF16 planes lose bits */
+    TILEMM__SGEMM_HAS_UNEVEN = 4   /* numbers beyond 2^-34 .. 2^11, or 0 */
 };
 
 /* A group of lines, zeros before it is judged. */
 typedef struct {
     unsigned exact[TILEMM__SGEMM_ROUTE_CASES / 2]; /* lines, in two cases a word: low half, high */
     unsigned most;                                 /* exact lines that do not make it hard */
-    unsigned has;                                  /* HUGE, BEYOND, SMALL, UNEVEN */
+    unsigned has;                                  /* SPECIAL, SPREAD, UNEVEN */
     unsigned taken, done;                          /* chunks of exact lines (exact_lines.cuh) */
 } tilemm__sgemm_group_t;
 
@@ -59,7 +55,6 @@ typedef struct {
     unsigned sparse; /* some block of a line has few large elements */
     unsigned thin;   /* of the thinnest line that is not exact: TILEMM__SGEMM_ROUTE_DENSITIES */
     unsigned exact;  /* some line is exact in some case */
-    unsigned huge;   /* some group has huge numbers */
 } tilemm__sgemm_density_t;
 
 /* Where kernels find the judgement. Of every matrix there are `rows` groups of op(A) and `cols` of
@@ -113,28 +108,6 @@ static __device__ __forceinline__ bool tilemm__sgemm_is_plain(const tilemm__sgem
     return !(routes.density[0].exact | routes.density[1].exact);
 }
 
-/* The operands of which BF16 planes are made of 2^-16 x. */
-typedef enum {
-    TILEMM__SGEMM_NEITHER = 0,
-    TILEMM__SGEMM_OF_A = 1,
-    TILEMM__SGEMM_OF_B = 2,
-    TILEMM__SGEMM_OF_BOTH = 3
-} tilemm__sgemm_of_t;
-
-static __device__ __forceinline__ tilemm__sgemm_of_t
-tilemm__sgemm_huge(const tilemm__sgemm_routes_t &routes)
-{
-    return (tilemm__sgemm_of_t)((routes.density[0].huge ? TILEMM__SGEMM_OF_A : 0) |
-                                (routes.density[1].huge ? TILEMM__SGEMM_OF_B : 0));
-}
-
-/* Whether BF16 planes of 2^-16 times an operand's numbers lose bits that count. */
-static __device__ __forceinline__ bool tilemm__sgemm_loses(unsigned has, unsigned other_has)
-{
-    return (has & TILEMM__SGEMM_HAS_LITTLE) &&
-           ((has & TILEMM__SGEMM_HAS_SMALL) || (other_has & TILEMM__SGEMM_HAS_UNEVEN));
-}
-
 /* The route of the tile whose first element is (m, n). */
 static __device__ __forceinline__ tilemm__sgemm_route_t
 tilemm__sgemm_route(const tilemm__sgemm_routes_t &routes, uint64_t matrix, int64_t m, int64_t n)
@@ -147,10 +120,10 @@ tilemm__sgemm_route(const tilemm__sgemm_routes_t &routes, uint64_t matrix, int64
     const bool hard_b = tilemm__sgemm_is_hard(b, tilemm__sgemm_route_case(routes.density[0]));
     if (!hard_a && !hard_b)
         return TILEMM__SGEMM_BY_PLANES;
-    const tilemm__sgemm_of_t huge = tilemm__sgemm_huge(routes);
-    const bool beyond = ((a.has | b.has) & TILEMM__SGEMM_HAS_BEYOND) ||
-                        ((huge & TILEMM__SGEMM_OF_A) && tilemm__sgemm_loses(a.has, b.has)) ||
-                        ((huge & TILEMM__SGEMM_OF_B) && tilemm__sgemm_loses(b.has, a.has));
+    const bool beyond =
+        ((a.has | b.has) & TILEMM__SGEMM_HAS_SPECIAL) ||
+        ((a.has & TILEMM__SGEMM_HAS_SPREAD) && (b.has & TILEMM__SGEMM_HAS_UNEVEN)) ||
+        ((b.has & TILEMM__SGEMM_HAS_SPREAD) && (a.has & TILEMM__SGEMM_HAS_UNEVEN));
     return beyond || routes.no_bf16 ? TILEMM__SGEMM_BY_FP32 : TILEMM__SGEMM_BY_BF16;
 }
 #endif

@@ -1,0 +1,362 @@
+/* hard_tiles.cuh - hard tiles (route.h) on the tensor cores, from the planes of hard_planes.cuh,
+ * for rest_sm90.cu.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Producer: of one warpgroup a thread asks the copy engine for k-steps of both operands' planes, and
+ * three warps make planes that are not there yet. Multipliers: two warpgroups, each with 64 rows of
+ * the tile. Six products of the planes' nine are added, m m + h l
+ * + l h + h m + m h + h h; those left out are below 2^-24 |a b|, and hardly ever above 2^-26.
+ *
+ * The tensor core truncates as it adds. So `part` has the smaller products of a step, then h h of
+ * the next one, and is added to `total` in FP32 (promotion); in such data few products decide a
+ * sum, h h has hardly an error, and what promotion loses is most of it: `part` goes on with that
+ * (Dekker, "A floating-point technique for extending the available precision", 1971: exact where
+ * the total is the larger). The warpgroups take turns: each asks for a step's smaller products and
+ * the next h h at once, and adds while the tensor cores multiply what the other one has asked for.
+ * If both asked at will, both would wait, and then add, at the same time.
+ *
+ * Tile scheduler: blocks are persistent, and skip tiles of other routes; reading runs on into the
+ * next tile. */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_HARD_TILES_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_HARD_TILES_CUH
+
+#include <cuda_runtime.h>
+
+#include "hard_planes.cuh"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/mbarrier.cuh"
+#include "kernels/cuda/tile_walk.cuh"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace hard_tiles
+{
+
+enum {
+    WARPGROUP = 128,
+    MULTIPLIERS = 2,
+    MULTIPLYING = MULTIPLIERS * WARPGROUP, /* threads, the first of a block */
+    THREADS = MULTIPLYING + WARPGROUP,
+    REGISTERS_PRODUCER = 88,
+    REGISTERS_MULTIPLIER = 208,
+    GROUP = 16, /* rows of tiles in a group of the tile walk */
+    PRODUCTS = 6,
+    CORE_BYTES = CORE * CORE * 2,
+    PLANE_BYTES = CORE * BK * 2 /* of 8 lines */
+};
+
+/* A row of variants.h, and what follows from it. */
+template <int BM_, int BN_>
+struct shape_t {
+    static const int BM = BM_, BN = BN_;
+    static const int STAGE_A = BM * LINE, STAGE_B = BN * LINE; /* BF16 numbers */
+    static const int STAGE_BYTES = (STAGE_A + STAGE_B) * 2;
+    static const int STAGES = (208 << 10) / STAGE_BYTES;
+    static const int ACCUMULATORS = BN / 2; /* registers */
+    static_assert(BM == MULTIPLIERS * 64, "a warpgroup has 64 rows");
+};
+
+/* Dynamic shared memory. */
+template <typename S>
+struct shared_t {
+    unsigned short a[S::STAGES][S::STAGE_A], b[S::STAGES][S::STAGE_B];
+    uint64_t full[S::STAGES], empty[S::STAGES];
+    uint64_t turn[MULTIPLIERS]; /* of each warpgroup, to ask for products */
+    unsigned taken;             /* the block's first chunk of planes */
+};
+
+struct place_t {
+    int64_t m, n;
+    unsigned matrix;
+};
+
+template <typename S>
+static __device__ __forceinline__ place_t locate(const hard_t &hard, unsigned tile)
+{
+    const unsigned per_matrix = hard.rows * hard.cols, matrix = tile / per_matrix;
+    const tile_position_t<unsigned> at =
+        tile_walk<GROUP>(tile - matrix * per_matrix, hard.rows, hard.cols);
+    return {(int64_t)at.row * S::BM, (int64_t)at.col * S::BN, matrix};
+}
+
+static __device__ __forceinline__ unsigned tiles_of(const hard_t &hard)
+{
+    return hard.rows * hard.cols * (unsigned)hard.batch_count;
+}
+
+/* The first of a block's tiles from `tile` on that are of this route: tiles_of() or more if there
+ * is none. */
+template <typename S>
+static __device__ __forceinline__ unsigned own_tile(const hard_t &hard, unsigned tile)
+{
+    for (; tile < tiles_of(hard); tile += gridDim.x) {
+        const place_t place = locate<S>(hard, tile);
+        if (tilemm__sgemm_route(hard.routes, place.matrix, place.m, place.n) ==
+            TILEMM__SGEMM_BY_BF16)
+            break;
+    }
+    return tile;
+}
+
+static __device__ __forceinline__ unsigned steps_of(const hard_t &hard)
+{
+    return (unsigned)((hard.a.of.k + BK - 1) / BK);
+}
+
+/* Prepare the barriers, and make planes. */
+template <typename S>
+static __device__ __forceinline__ void prepare(const hard_t &hard, shared_t<S> &shared)
+{
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < S::STAGES; s++) {
+            mbarrier_init(&shared.full[s], 1);
+            mbarrier_init(&shared.empty[s], MULTIPLYING / 32);
+        }
+        for (int g = 0; g < MULTIPLIERS; g++)
+            mbarrier_init(&shared.turn[g], WARPGROUP / 32);
+        mbarrier_fence_init();
+    }
+    make_first(hard, shared.taken); /* where all threads meet */
+}
+
+/* ---- producer ------------------------------------------------------------------------------- */
+
+/* One thread: bring the k-steps of all tiles, each when it is there and when there is room. */
+template <typename S>
+static __device__ __forceinline__ void bring(const hard_t &hard, shared_t<S> &shared)
+{
+    const unsigned steps = steps_of(hard);
+    unsigned stage = 0, parity = 1;
+    for (unsigned tile = own_tile<S>(hard, blockIdx.x); tile < tiles_of(hard);
+         tile = own_tile<S>(hard, tile + gridDim.x)) {
+        const place_t place = locate<S>(hard, tile);
+        const unsigned short *a =
+            hard.a.planes + place_of(hard.a, place.matrix, 0, steps, place.m);
+        const unsigned short *b =
+            hard.b.planes + place_of(hard.b, place.matrix, 0, steps, place.n);
+        for (unsigned step = 0; step < steps; step++) {
+            uint64_t *const full = &shared.full[stage];
+            if (step % (CHUNK / BK) == 0)
+                wait_for_planes(hard, place.matrix, step / (CHUNK / BK));
+            mbarrier_wait(&shared.empty[stage], parity);
+            mbarrier_expect(full, S::STAGE_BYTES);
+            bulk_load(shared.a[stage], a, S::STAGE_A * 2, full);
+            bulk_load(shared.b[stage], b, S::STAGE_B * 2, full);
+            a += hard.a.of.mn_planes * LINE;
+            b += hard.b.of.mn_planes * LINE;
+            advance<S::STAGES>(&stage, &parity);
+        }
+    }
+}
+
+/* The producer's warpgroup. */
+template <typename S>
+static __device__ __forceinline__ void produce(const hard_t &hard, shared_t<S> &shared)
+{
+    if (threadIdx.x == MULTIPLYING)
+        bring(hard, shared);
+    else if (threadIdx.x >= MULTIPLYING + 32)
+        make_others(hard);
+}
+
+/* ---- multipliers ---------------------------------------------------------------------------- */
+
+/* Start part += products FIRST to END - 1 of a k-step, as one group. */
+template <typename S, int FIRST, int END>
+static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS], uint64_t a,
+                                                uint64_t b)
+{
+    const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
+    const int of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
+    wgmma_fence();
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+#pragma unroll
+        for (int i = FIRST; i < END; i++)
+            wgmma_bf16(part,
+                       wgmma_operand_at(a, of_a[i] * PLANE_BYTES + half * 2 * CORE_BYTES),
+                       wgmma_operand_at(b, of_b[i] * PLANE_BYTES + half * 2 * CORE_BYTES), true);
+    wgmma_commit();
+}
+
+/* A multiplier thread: rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1. */
+template <typename S>
+struct multiplier_t {
+    unsigned group, lane; /* the warpgroup, and the lane of the warp */
+    unsigned row, col, stage, parity, turn_parity;
+    float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
+};
+
+/* total += part. If `keeps`, part becomes what the addition lost. */
+template <typename S>
+static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
+{
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++) {
+        const float sum = at.total[i] + at.part[i];
+        if (keeps)
+            at.part[i] += at.total[i] - sum;
+        at.total[i] = sum;
+    }
+}
+
+/* Wait for the warpgroup's turn; and give it to the other one. */
+template <typename S>
+static __device__ __forceinline__ void take_turn(multiplier_t<S> &at, shared_t<S> &shared)
+{
+    mbarrier_wait(&shared.turn[at.group], at.turn_parity);
+    at.turn_parity ^= 1;
+}
+
+template <typename S>
+static __device__ __forceinline__ void give_turn(const multiplier_t<S> &at, shared_t<S> &shared)
+{
+    if (at.lane == 0)
+        mbarrier_arrive(&shared.turn[MULTIPLIERS - 1 - at.group]);
+}
+
+/* Start part += products FIRST to END - 1 of the k-step of the present stage. */
+template <typename S, int FIRST, int END>
+static __device__ __forceinline__ void multiply_stage(multiplier_t<S> &at, shared_t<S> &shared)
+{
+    multiply<S, FIRST, END>(
+        at.part,
+        wgmma_operand_cores(shared.a[at.stage] + at.group * 64 * LINE, CORE_BYTES,
+                            PLANES * PLANE_BYTES),
+        wgmma_operand_cores(shared.b[at.stage], CORE_BYTES, PLANES * PLANE_BYTES));
+}
+
+/* Multiply the k-steps of a tile. */
+template <typename S>
+static __device__ __forceinline__ void multiply_tile(multiplier_t<S> &at, shared_t<S> &shared,
+                                                     unsigned steps)
+{
+    unsigned before = 0;
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        at.total[i] = at.part[i] = 0.0f;
+    mbarrier_wait(&shared.full[at.stage], at.parity);
+    take_turn(at, shared);
+#pragma unroll 1
+    for (unsigned step = 0; step < steps; step++) {
+        multiply_stage<S, 0, 1>(at, shared);
+        give_turn(at, shared);
+        wgmma_wait<0>();
+        wgmma_pin(at.part);
+        if (step > 0 && at.lane == 0)
+            mbarrier_arrive(&shared.empty[before]);
+        add_part(at, true);
+        wgmma_pin(at.part);
+        before = at.stage;
+        take_turn(at, shared);
+        multiply_stage<S, 1, PRODUCTS>(at, shared);
+        advance<S::STAGES>(&at.stage, &at.parity);
+        if (step + 1 < steps)
+            mbarrier_wait(&shared.full[at.stage], at.parity);
+    }
+    give_turn(at, shared);
+    wgmma_wait<0>();
+    wgmma_pin(at.part);
+    if (at.lane == 0)
+        mbarrier_arrive(&shared.empty[before]);
+    add_part(at, false);
+}
+
+/* v 2^log2. The power alone may be too large or small for a float. */
+static __device__ __forceinline__ float scaled(float v, int log2)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int some = max(-126, min(127, log2));
+        v *= power_of_two(some);
+        log2 -= some;
+    }
+    return v;
+}
+
+/* What a tile's lines were multiplied by, as log2 + SCALE_BIAS: of the thread's two rows; and of
+ * four columns, from 4 times the lane's number on, in the bytes of a word. */
+enum { SCALE_BIAS = 127 - TOP_LOG2 };
+static_assert(SCALE_BIAS + TOP_LOG2 + 127 < 256, "in a byte");
+
+struct scales_t {
+    unsigned rows[2], columns;
+};
+
+template <typename S>
+static __device__ __forceinline__ scales_t scales_of(const multiplier_t<S> &at, const hard_t &hard,
+                                                     const place_t &place)
+{
+    const unsigned *const of_a =
+        hard.a.of.to.exact + place.matrix * hard.a.of.mn_planes + place.m + at.row;
+    const unsigned *const of_b =
+        hard.b.of.to.exact + place.matrix * hard.b.of.mn_planes + place.n + at.lane * 4;
+    const int64_t rows = hard.a.of.mn - place.m - at.row, cols = hard.b.of.mn - place.n;
+    scales_t scales = {{0, 0}, 0};
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        if (h * 8 < rows)
+            scales.rows[h] = (unsigned)(scale_log2(__ldg(of_a + h * 8)) + SCALE_BIAS);
+#pragma unroll
+    for (int c = 0; c < 4; c++)
+        if ((int)at.lane * 4 + c < min((int64_t)S::BN, cols))
+            scales.columns |= (unsigned)(scale_log2(__ldg(of_b + c)) + SCALE_BIAS) << c * 8;
+    return scales;
+}
+
+/* Scale a tile's sums back, and store them. */
+template <typename S>
+static __device__ __forceinline__ void store_tile(multiplier_t<S> &at,
+                                                  const tilemm__sgemm_args_t &args,
+                                                  const place_t &place, const scales_t &scales)
+{
+    const int64_t m = place.m + at.row, rows = args.m - m, cols = args.n - place.n;
+    float *const c = (args.c_array ? args.c_array[place.matrix]
+                                   : args.c + place.matrix * args.stride_c) +
+                     m * args.ldc + place.n;
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS / 4; i++) {
+        const unsigned both = __shfl_sync(~0u, scales.columns, i * 2 + at.col / 4) >> at.col % 4 * 8;
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                float &total = at.total[i * 4 + h * 2 + j];
+                total = scaled(total, 2 * SCALE_BIAS - (int)scales.rows[h] -
+                                          (int)(both >> j * 8 & 0xff));
+            }
+    }
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        epilogue_store_row(at.total, h, args.alpha, args.beta, c + h * 8 * args.ldc,
+                           rows > h * 8 ? cols : 0);
+}
+
+/* The multiplier threads: all tiles of this route. */
+template <typename S>
+static __device__ __forceinline__ void multiply_tiles(const hard_t &hard,
+                                                      const tilemm__sgemm_args_t &args,
+                                                      shared_t<S> &shared)
+{
+    const unsigned steps = steps_of(hard);
+    multiplier_t<S> at;
+    at.group = threadIdx.x / WARPGROUP;
+    at.lane = threadIdx.x % 32;
+    at.row = threadIdx.x / 32 * 16 + at.lane / 4;
+    at.col = at.lane % 4 * 2;
+    at.stage = at.parity = 0;
+    at.turn_parity = at.group == 0; /* the first has the first turn */
+#pragma unroll 1
+    for (unsigned tile = own_tile<S>(hard, blockIdx.x); tile < tiles_of(hard);
+         tile = own_tile<S>(hard, tile + gridDim.x)) {
+        const place_t place = locate<S>(hard, tile);
+        const scales_t scales = scales_of(at, hard, place);
+        multiply_tile(at, shared, steps);
+        store_tile(at, args, place, scales);
+    }
+}
+
+} /* namespace hard_tiles */
+
+#endif
