@@ -11,8 +11,6 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "cost_cuda.h"
 
-#include <math.h>
-
 #include "cost_parts_cuda.h"
 #include "cost_table_cuda.h"
 #include "kernels/sgemm/cuda/ffma.h"
@@ -465,28 +463,17 @@ void tilemm__sgemm_stream_k(int64_t tiles, int64_t clusters, int64_t steps, int6
     }
 }
 
-double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,
-                                       const tilemm__cuda_traits_t *traits)
+double tilemm__sgemm_stream_k_estimate(int variant, int64_t tiles, int64_t clusters, int64_t steps,
+                                       int64_t shared)
 {
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(variant);
-    const int64_t clusters = traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
     const double wave = cost->item + (double)steps * cost->step;
     int64_t layers, layer;
     if (shared == 0)
-        return (double)tilemm__div_up(pairs, clusters) * wave;
+        return (double)tilemm__div_up(tiles, clusters) * wave;
     tilemm__sgemm_stream_k(shared, clusters, steps, &layers, &layer);
-    return (double)(pairs / clusters) * wave + (double)layer * cost->step + cost->item +
+    return (double)(tiles / clusters) * wave + (double)layer * cost->step + cost->item +
            (layers == 1 ? stream_k_one : stream_k_more + stream_k_step * (double)steps);
-}
-
-double tilemm__sgemm_hard_estimate(int variant, const tilemm__sgemm_args_t *args, int sm_count)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
-    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(variant);
-    const double tiles = (double)tilemm__div_up(args->m, row->m) *
-                         (double)tilemm__div_up(args->n, row->n) * (double)args->batch_count;
-    return ceil(tiles / sm_count) *
-           (cost->item + cost->step * (double)tilemm__div_up(args->k, row->k));
 }
 
 /* Reading the operands and writing the planes; the product; later parts of k read and write C. */
@@ -513,7 +500,9 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     if (trial->variant >= SM90_FIRST) {
         const int64_t pairs = tilemm__sgemm_pairs(row, args->m, args->n, trial->batch_group);
         product =
-            tilemm__sgemm_stream_k_estimate(trial->variant, pairs, steps, trial->shared, traits);
+            tilemm__sgemm_stream_k_estimate(trial->variant, pairs,
+                                            traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR, steps,
+                                            trial->shared);
         const double elements = tilemm__sgemm_elements_of_c(args) / traits->sm_count;
         if (row->products > 1 && (double)args->k < planes_hides)
             stores = (1 - (double)args->k / planes_hides) *

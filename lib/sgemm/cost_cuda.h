@@ -82,13 +82,10 @@ double tilemm__sgemm_team_estimate(const tilemm__sgemm_warp_t *plan,
  * where there is room for two, the device often puts two on one and leaves others empty. */
 int tilemm__sgemm_is_spread(int64_t blocks, int cluster, const tilemm__cuda_traits_t *traits);
 
-/* Cycles of the product of planes on sm90 for `pairs` tiles of clusters of `steps` steps each, with
- * the last `shared` ones' k shared out: 0, or pairs modulo the clusters of the device. */
-double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,
-                                       const tilemm__cuda_traits_t *traits);
-
-/* Cycles of a product all of whose tiles are hard, from BF16 planes, in whole waves of tiles. */
-double tilemm__sgemm_hard_estimate(int variant, const tilemm__sgemm_args_t *args, int sm_count);
+/* Cycles of a product of planes on sm90, of `tiles` tiles of `clusters` clusters, of `steps` steps
+ * each, with the last `shared` ones' k shared out: 0, or tiles modulo clusters. */
+double tilemm__sgemm_stream_k_estimate(int variant, int64_t tiles, int64_t clusters, int64_t steps,
+                                       int64_t shared);
 
 /* By how much k must promise to be faster shared out than not, since blocks share power too. */
 #define TILEMM__SGEMM_STREAM_K_WORTH 1.02

@@ -11,6 +11,7 @@ enum {
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
     SM90_END = TILEMM__sgemm_half_planes_sm90_128x128x64,
     SM90_K = 64, /* a k-step */
+    PAIR = TILEMM__SGEMM_STREAM_K_PAIR,
     /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has
      * TF32's bits whatever k is. */
     LEAST_K = 128,
@@ -138,20 +139,21 @@ static size_t fit(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *
 
 /* ---- the tile -------------------------------------------------------------------------------- */
 
-/* Bytes of what the pieces of a shared pair's tiles are added up from, and of their counters. */
-static size_t partial_bytes_of(const tilemm__sgemm_row_t *row, int64_t shared, int64_t clusters)
+/* Bytes of what the pieces of shared tiles of clusters of `blocks` blocks are added up from, and of
+ * their counters. */
+static size_t partial_bytes_of(const tilemm__sgemm_row_t *row, int64_t shared, int blocks,
+                               int sm_count)
 {
     if (shared == 0)
         return 0;
     /* A last part with fewer steps may have more layers. */
-    return (size_t)(shared * (clusters / shared + TILEMM__SGEMM_STREAM_K_TAILS) *
-                    TILEMM__SGEMM_STREAM_K_PAIR * row->m * row->n * (int64_t)sizeof(float));
+    return (size_t)(shared * (sm_count / blocks / shared + TILEMM__SGEMM_STREAM_K_TAILS) * blocks *
+                    row->m * row->n * (int64_t)sizeof(float));
 }
 
-static int64_t counter_bytes_of(int64_t shared)
+static int64_t counter_bytes_of(int64_t shared, int blocks)
 {
-    return shared * TILEMM__SGEMM_STREAM_K_PAIR * TILEMM__SGEMM_STREAM_K_COUNTERS *
-           (int64_t)sizeof(unsigned);
+    return shared * blocks * TILEMM__SGEMM_STREAM_K_COUNTERS * (int64_t)sizeof(unsigned);
 }
 
 /* The best row of sm90 for a part of k, and which of its tiles share k out, for which there are
@@ -159,7 +161,7 @@ static int64_t counter_bytes_of(int64_t shared)
 static void choose_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                         int products, size_t room, tilemm__sgemm_trial_t *trial)
 {
-    const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
+    const int64_t clusters = limits->cuda->sm_count / PAIR;
     const int64_t steps = tilemm__div_up(trial->k_split, SM90_K);
     double best = 0;
     for (int v = SM90_FIRST; v < SM90_END; v++) {
@@ -170,11 +172,12 @@ static void choose_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t
         if (row->products != products || (row->n == 256 && trial->k_split > LONGEST_K_UNSUMMED) ||
             !tilemm__sgemm_is_allowed(limits, v))
             continue;
-        double cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
+        double cycles = tilemm__sgemm_stream_k_estimate(v, pairs, clusters, steps, 0);
         if (rest > 0 && tilemm__sgemm_may_divide_k(limits) &&
-            partial_bytes_of(row, rest, clusters) + (size_t)counter_bytes_of(rest) + 1024 <= room) {
-            const double with =
-                tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
+            partial_bytes_of(row, rest, PAIR, limits->cuda->sm_count) +
+                    (size_t)counter_bytes_of(rest, PAIR) + 1024 <=
+                room) {
+            const double with = tilemm__sgemm_stream_k_estimate(v, pairs, clusters, steps, rest);
             if (with * TILEMM__SGEMM_STREAM_K_WORTH <= cycles) {
                 cycles = with;
                 shared = rest;
@@ -390,40 +393,93 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         };
 }
 
-/* The tile of hard tiles from BF16 planes. */
-static int best_rest(const tilemm__sgemm_args_t *args, int sm_count)
+/* The walk of so many clusters over `rows` x `cols` of their tiles in each matrix, of which the last
+ * `shared` are shared out if that can be. Returns how many clusters it takes. */
+static int64_t fill_walk(int64_t rows, int64_t cols, int64_t batch_count, int64_t steps,
+                         int64_t shared, int64_t clusters, tilemm__sgemm_stream_k_t *walk)
+{
+    const int64_t count = rows * cols * batch_count;
+    int64_t layers = 0, layer = 0, tail = 0, used = clusters;
+    if (shared >= clusters || shared > count || count * steps > INT32_MAX)
+        shared = 0;
+    if (shared > 0) {
+        tilemm__sgemm_stream_k(shared, clusters, steps, &layers, &layer);
+        tail = tilemm__max(0, steps - layers * layer);
+    }
+    if (count == shared && tail == 0)
+        used = layers * shared;
+    if (shared == 0)
+        used = tilemm__min(clusters, count);
+    *walk = (tilemm__sgemm_stream_k_t){
+        .per_matrix = (unsigned)(rows * cols),
+        .rows = (unsigned)rows,
+        .cols = (unsigned)cols,
+        .steps = (unsigned)steps,
+        .whole = (unsigned)(count - shared),
+        .shared = (unsigned)shared,
+        .layers = (unsigned)layers,
+        .layer = (unsigned)layer,
+        .tail = (unsigned)tail,
+        .tail_clusters = (unsigned)(tail > 0 ? tilemm__min(used - layers * shared, shared * tail)
+                                             : 0),
+    };
+    return used;
+}
+
+/* How hard tiles are computed from BF16 planes, if all of a product's are hard: the variant, its
+ * tiles, and how many of the last ones share k out. */
+typedef struct {
+    int variant;
+    int64_t rows, cols, shared;
+} hard_choice_t;
+
+static hard_choice_t choose_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
     static const int variants[] = {TILEMM__sgemm_rest_sm90_128x128x32_nn,
                                    TILEMM__sgemm_rest_sm90_128x64x32_nn};
+    const int64_t blocks = limits->cuda->sm_count;
+    hard_choice_t best = {.variant = -1};
     double least = 0;
-    int best = -1;
     for (int i = 0; i < 2; i++) {
-        const double cycles = tilemm__sgemm_hard_estimate(variants[i], args, sm_count);
-        if (best < 0 || cycles < least) {
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variants[i]];
+        hard_choice_t now = {.variant = variants[i] + tilemm__sgemm_transposes(args),
+                             .rows = tilemm__div_up(args->m, row->m),
+                             .cols = tilemm__div_up(args->n, row->n)};
+        const int64_t tiles = now.rows * now.cols * args->batch_count, rest = tiles % blocks;
+        const int64_t steps = tilemm__div_up(args->k, row->k);
+        double cycles = tilemm__sgemm_stream_k_estimate(now.variant, tiles, blocks, steps, 0);
+        if (rest > 0 && tilemm__sgemm_may_divide_k(limits)) {
+            const double with =
+                tilemm__sgemm_stream_k_estimate(now.variant, tiles, blocks, steps, rest);
+            if (with < cycles) {
+                cycles = with;
+                now.shared = rest;
+            }
+        }
+        if (best.variant < 0 || cycles < least) {
             least = cycles;
-            best = variants[i];
+            best = now;
         }
     }
-    return best + tilemm__sgemm_transposes(args);
+    return best;
 }
 
 /* While the first tiles are multiplied some warps make planes: in the time of 64 k a chunk for each
  * multiprocessor. */
-static tilemm__sgemm_hard_t hard_of(const tilemm__sgemm_args_t *args, int variant, int sm_count,
-                                    const tilemm__sgemm_make_planes_t *make)
+static tilemm__sgemm_hard_t hard_of(const tilemm__sgemm_args_t *args, const hard_choice_t *choice,
+                                    int sm_count, const tilemm__sgemm_make_planes_t *make)
 {
     enum { K_OF_CHUNK = 64 };
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    tilemm__sgemm_hard_t hard = {
+        .a.of = make->a, .b.of = make->b, .batch_count = args->batch_count};
     const int64_t of_part = (make->a.mn_planes + make->b.mn_planes) / TILEMM__SGEMM_HARD_LINES;
     const int64_t all =
         of_part * tilemm__div_up(args->k, TILEMM__SGEMM_HARD_CHUNK) * args->batch_count;
     const int64_t later = args->k / K_OF_CHUNK * sm_count;
-    return (tilemm__sgemm_hard_t){.a.of = make->a,
-                                  .b.of = make->b,
-                                  .batch_count = args->batch_count,
-                                  .first = (unsigned)tilemm__max(of_part, all - later),
-                                  .rows = (unsigned)tilemm__div_up(args->m, row->m),
-                                  .cols = (unsigned)tilemm__div_up(args->n, row->n)};
+    hard.first = (unsigned)tilemm__max(of_part, all - later);
+    fill_walk(choice->rows, choice->cols, args->batch_count,
+              tilemm__div_up(args->k, TILEMM__SGEMM_HARD_K), choice->shared, sm_count, &hard.walk);
+    return hard;
 }
 
 /* What planes leave over: sm90 has one kernel for all of it. `bf16`: BF16 planes have room. */
@@ -440,46 +496,14 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__sgemm_rest_t *const rest = &part->rest;
     rest->blocks = 0;
     if (sm90) {
-        rest->variant = best_rest(args, limits->cuda->sm_count);
-        rest->bf16 = hard_of(args, rest->variant, limits->cuda->sm_count, &part->make);
+        const hard_choice_t choice = choose_hard(args, limits);
+        rest->variant = choice.variant;
+        rest->bf16 = hard_of(args, &choice, limits->cuda->sm_count, &part->make);
         rest->blocks = (unsigned)limits->cuda->sm_count;
     }
     rest->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
     rest->bf16.routes = rest->fp32.routes = routes;
     fill_exact(args, limits, &part->make, &rest->exact);
-}
-
-/* The walk of sm90's clusters. */
-static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
-                          tilemm__sgemm_planes_product_t *product)
-{
-    const int64_t count = tilemm__sgemm_pairs(row, product->m, product->n, product->batch_count);
-    const int64_t steps = tilemm__div_up(product->k, SM90_K);
-    int64_t clusters = sm_count / TILEMM__SGEMM_STREAM_K_PAIR, layers = 0, layer = 0, tail = 0;
-    tilemm__sgemm_stream_k_t *const walk = &product->walk.stream_k;
-    if (product->shared >= clusters || product->shared > count || count * steps > INT32_MAX)
-        product->shared = 0;
-    if (product->shared > 0) {
-        tilemm__sgemm_stream_k(product->shared, clusters, steps, &layers, &layer);
-        tail = tilemm__max(0, steps - layers * layer);
-    }
-    if (count == product->shared && tail == 0)
-        clusters = layers * product->shared;
-    if (product->shared == 0)
-        clusters = tilemm__min(clusters, count);
-    walk->per_matrix = (unsigned)(count / product->batch_count);
-    walk->rows = (unsigned)tilemm__div_up(product->m, row->m);
-    walk->cols = walk->per_matrix / walk->rows;
-    walk->steps = (unsigned)steps;
-    walk->whole = (unsigned)(count - product->shared);
-    walk->shared = (unsigned)product->shared;
-    walk->layers = (unsigned)layers;
-    walk->layer = (unsigned)layer;
-    walk->tail = (unsigned)tail;
-    walk->tail_clusters = (unsigned)(tail > 0 ? tilemm__min(clusters - layers * product->shared,
-                                                            product->shared * tail)
-                                              : 0);
-    product->blocks = (uint64_t)clusters * TILEMM__SGEMM_STREAM_K_PAIR;
 }
 
 /* args are those of the part; where it begins is known only when it runs. */
@@ -507,7 +531,6 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__sgemm_args
         .batch_count = args->batch_count,
         .products = products,
         .routes = part->rest.fp32.routes,
-        .shared = trial->shared,
         .alpha = args->alpha,
         .beta = args->beta,
         .c = args->c,
@@ -517,7 +540,14 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__sgemm_args
     };
     if (trial->variant >= SM90_FIRST) {
         product->variant = trial->variant;
-        fill_stream_k(&tilemm__sgemm_rows[trial->variant], limits->cuda->sm_count, product);
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+        product->blocks =
+            PAIR * (uint64_t)fill_walk(tilemm__div_up(args->m, row->m),
+                                       tilemm__div_up(args->n, (int64_t)row->n * PAIR),
+                                       args->batch_count, tilemm__div_up(args->k, SM90_K),
+                                       trial->shared, limits->cuda->sm_count / PAIR,
+                                       &product->walk.stream_k);
+        product->shared = product->walk.stream_k.shared;
     } else {
         const int best = best_sm80(args, limits, products);
         product->variant = best < 0 ? trial->variant : best;
@@ -529,20 +559,43 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__sgemm_args
     }
 }
 
-/* All of the workspace. Returns its bytes. `bf16`: with room for BF16 planes. */
+/* The arguments of part [i][j] of a plan; a batch or a k of 0 if there is none. */
+static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *args,
+                                    const tilemm__sgemm_trial_t *trial, int i, int j)
+{
+    tilemm__sgemm_args_t part = *args;
+    part.batch_count = i ? args->batch_count % trial->batch_group : trial->batch_group;
+    part.k = j ? args->k % trial->k_split : trial->k_split;
+    return part;
+}
+
+/* All of the workspace. Returns its bytes. `bf16`: with room for hard tiles from BF16 planes. */
 static size_t lay_out_all(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                           const tilemm__sgemm_trial_t *trial, int bf16,
                           tilemm__sgemm_planes_cuda_plan_t *planes)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
+    const int sm_count = limits->cuda->sm_count;
     size_t bytes = lay_out(args, limits->kept, row->products, bf16, trial->k_split,
                            trial->batch_group, planes);
-    planes->counters = take(&bytes, counter_bytes_of(trial->shared));
+    size_t partial = partial_bytes_of(row, trial->shared, PAIR, sm_count);
+    int64_t shared = 0;
+    for (int i = 0; i < 4 && bf16; i++) {
+        const tilemm__sgemm_args_t part = part_of(args, trial, i / 2, i % 2);
+        if (part.batch_count == 0 || part.k == 0)
+            continue;
+        const hard_choice_t hard = choose_hard(&part, limits);
+        const size_t of_hard =
+            partial_bytes_of(&tilemm__sgemm_rows[hard.variant], hard.shared, 1, sm_count);
+        partial = of_hard > partial ? of_hard : partial;
+        shared = tilemm__max(shared, hard.shared);
+    }
+    planes->counters = take(&bytes, counter_bytes_of(trial->shared, PAIR));
+    planes->hard_counters = take(&bytes, counter_bytes_of(shared, 1));
     planes->zero = tilemm__sgemm_zero_of(limits->kept ? bytes - planes->a.groups : 0);
     planes->zeros =
         limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
-    planes->partial = take(&bytes, (int64_t)partial_bytes_of(row, trial->shared, clusters));
+    planes->partial = take(&bytes, (int64_t)partial);
     return bytes;
 }
 
@@ -550,11 +603,8 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
-    const int64_t last_k = args->k % trial->k_split,
-                  last_group = args->batch_count % trial->batch_group;
-    tilemm__sgemm_args_t part = *args;
-    part.batch_count = trial->batch_group;
-    int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&part, limits->cuda->sm_count);
+    const tilemm__sgemm_args_t largest = part_of(args, trial, 0, 0);
+    int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&largest, limits->cuda->sm_count);
     size_t bytes = lay_out_all(args, limits, trial, bf16, planes);
     if (bytes > limits->workspace) { /* k is not divided to make room for BF16 planes */
         bf16 = 0;
@@ -563,12 +613,9 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     plan->method = TILEMM__SGEMM_PLANES;
     plan->keeps = limits->kept != NULL;
     plan->workspace = bytes;
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            if ((i && last_group == 0) || (j && last_k == 0))
-                continue;
-            part.batch_count = i ? last_group : trial->batch_group;
-            part.k = j ? last_k : trial->k_split;
-            fill_part(&part, args, limits, trial, bf16, &planes->part[i][j]);
-        }
+    for (int i = 0; i < 4; i++) {
+        const tilemm__sgemm_args_t part = part_of(args, trial, i / 2, i % 2);
+        if (part.batch_count > 0 && part.k > 0)
+            fill_part(&part, args, limits, trial, bf16, &planes->part[i / 2][i % 2]);
+    }
 }

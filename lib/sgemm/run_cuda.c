@@ -249,8 +249,10 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     place_hard(a, &product->a, workspace + plan->a.bf16, &rest->bf16.a);
     place_hard(b, &product->b, workspace + plan->b.bf16, &rest->bf16.b);
     rest->exact.left = product->routes.left;
-    product->counters = (void *)(workspace + plan->counters);
-    product->partial = (void *)(workspace + plan->partial);
+    product->sums.counters = (void *)(workspace + plan->counters);
+    product->sums.partial = (void *)(workspace + plan->partial);
+    rest->bf16.sums.counters = (void *)(workspace + plan->hard_counters);
+    rest->bf16.sums.partial = product->sums.partial; /* whose sums are done */
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &rest->exact.pass[columns];
         place_lines(columns ? b : a, columns ? &product->b : &product->a, &pass->lines);

@@ -16,8 +16,8 @@
  * the next h h at once, and adds while the tensor cores multiply what the other one has asked for.
  * If both asked at will, both would wait, and then add, at the same time.
  *
- * Tile scheduler: blocks are persistent, and skip tiles of other routes; reading runs on into the
- * next tile. */
+ * Tile scheduler: blocks are persistent, take whole tiles and then pieces of the last ones
+ * (stream_k.cuh), and skip tiles of other routes; reading runs on into the next tile. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_HARD_TILES_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_HARD_TILES_CUH
 
@@ -26,9 +26,9 @@
 #include "hard_planes.cuh"
 #include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/mbarrier.cuh"
-#include "kernels/cuda/tile_walk.cuh"
 #include "kernels/cuda/tma.cuh"
 #include "kernels/cuda/wgmma.cuh"
+#include "stream_k.cuh"
 
 namespace hard_tiles
 {
@@ -74,34 +74,23 @@ struct place_t {
 template <typename S>
 static __device__ __forceinline__ place_t locate(const hard_t &hard, unsigned tile)
 {
-    const unsigned per_matrix = hard.rows * hard.cols, matrix = tile / per_matrix;
-    const tile_position_t<unsigned> at =
-        tile_walk<GROUP>(tile - matrix * per_matrix, hard.rows, hard.cols);
+    const unsigned matrix = tile / hard.walk.per_matrix;
+    const tile_position_t<unsigned> at = tile_walk<GROUP>(
+        tile - matrix * hard.walk.per_matrix, hard.walk.rows, hard.walk.cols);
     return {(int64_t)at.row * S::BM, (int64_t)at.col * S::BN, matrix};
 }
 
-static __device__ __forceinline__ unsigned tiles_of(const hard_t &hard)
-{
-    return hard.rows * hard.cols * (unsigned)hard.batch_count;
-}
-
-/* The first of a block's tiles from `tile` on that are of this route: tiles_of() or more if there
- * is none. */
+/* The next piece of a tile of this route, as stream_k_next(). */
 template <typename S>
-static __device__ __forceinline__ unsigned own_tile(const hard_t &hard, unsigned tile)
+static __device__ __forceinline__ bool next_piece(const hard_t &hard, unsigned *at, piece_t *piece)
 {
-    for (; tile < tiles_of(hard); tile += gridDim.x) {
-        const place_t place = locate<S>(hard, tile);
+    while (stream_k_next<1>(hard.walk, at, piece)) {
+        const place_t place = locate<S>(hard, piece->tile);
         if (tilemm__sgemm_route(hard.routes, place.matrix, place.m, place.n) ==
             TILEMM__SGEMM_BY_BF16)
-            break;
+            return true;
     }
-    return tile;
-}
-
-static __device__ __forceinline__ unsigned steps_of(const hard_t &hard)
-{
-    return (unsigned)((hard.a.of.k + BK - 1) / BK);
+    return false;
 }
 
 /* Prepare the barriers, and make planes. */
@@ -122,23 +111,23 @@ static __device__ __forceinline__ void prepare(const hard_t &hard, shared_t<S> &
 
 /* ---- producer ------------------------------------------------------------------------------- */
 
-/* One thread: bring the k-steps of all tiles, each when it is there and when there is room. */
+/* One thread: bring the k-steps of all pieces, each when it is there and when there is room. */
 template <typename S>
 static __device__ __forceinline__ void bring(const hard_t &hard, shared_t<S> &shared)
 {
-    const unsigned steps = steps_of(hard);
-    unsigned stage = 0, parity = 1;
-    for (unsigned tile = own_tile<S>(hard, blockIdx.x); tile < tiles_of(hard);
-         tile = own_tile<S>(hard, tile + gridDim.x)) {
-        const place_t place = locate<S>(hard, tile);
-        const unsigned short *a =
-            hard.a.planes + place_of(hard.a, place.matrix, 0, steps, place.m);
-        const unsigned short *b =
-            hard.b.planes + place_of(hard.b, place.matrix, 0, steps, place.n);
-        for (unsigned step = 0; step < steps; step++) {
+    const int STEPS = CHUNK / BK; /* of a part of k */
+    unsigned stage = 0, parity = 1, at = stream_k_start<1>(hard.walk);
+    piece_t piece;
+    while (next_piece<S>(hard, &at, &piece)) {
+        const place_t place = locate<S>(hard, piece.tile);
+        const unsigned short *a = hard.a.planes + place_of(hard.a, place.matrix, piece.begin,
+                                                           hard.walk.steps, place.m);
+        const unsigned short *b = hard.b.planes + place_of(hard.b, place.matrix, piece.begin,
+                                                           hard.walk.steps, place.n);
+        for (unsigned step = piece.begin; step < piece.end; step++) {
             uint64_t *const full = &shared.full[stage];
-            if (step % (CHUNK / BK) == 0)
-                wait_for_planes(hard, place.matrix, step / (CHUNK / BK));
+            if (step == piece.begin || step % STEPS == 0)
+                wait_for_planes(hard, place.matrix, step / STEPS);
             mbarrier_wait(&shared.empty[stage], parity);
             mbarrier_expect(full, S::STAGE_BYTES);
             bulk_load(shared.a[stage], a, S::STAGE_A * 2, full);
@@ -227,10 +216,10 @@ static __device__ __forceinline__ void multiply_stage(multiplier_t<S> &at, share
         wgmma_operand_cores(shared.b[at.stage], CORE_BYTES, PLANES * PLANE_BYTES));
 }
 
-/* Multiply the k-steps of a tile. */
+/* Multiply so many k-steps of a tile. */
 template <typename S>
-static __device__ __forceinline__ void multiply_tile(multiplier_t<S> &at, shared_t<S> &shared,
-                                                     unsigned steps)
+static __device__ __forceinline__ void multiply_steps(multiplier_t<S> &at, shared_t<S> &shared,
+                                                      unsigned steps)
 {
     unsigned before = 0;
 #pragma unroll
@@ -339,7 +328,8 @@ static __device__ __forceinline__ void multiply_tiles(const hard_t &hard,
                                                       const tilemm__sgemm_args_t &args,
                                                       shared_t<S> &shared)
 {
-    const unsigned steps = steps_of(hard);
+    unsigned next = stream_k_start<1>(hard.walk);
+    piece_t piece;
     multiplier_t<S> at;
     at.group = threadIdx.x / WARPGROUP;
     at.lane = threadIdx.x % 32;
@@ -348,12 +338,13 @@ static __device__ __forceinline__ void multiply_tiles(const hard_t &hard,
     at.stage = at.parity = 0;
     at.turn_parity = at.group == 0; /* the first has the first turn */
 #pragma unroll 1
-    for (unsigned tile = own_tile<S>(hard, blockIdx.x); tile < tiles_of(hard);
-         tile = own_tile<S>(hard, tile + gridDim.x)) {
-        const place_t place = locate<S>(hard, tile);
+    while (next_piece<S>(hard, &next, &piece)) {
+        const place_t place = locate<S>(hard, piece.tile);
         const scales_t scales = scales_of(at, hard, place);
-        multiply_tile(at, shared, steps);
-        store_tile(at, args, place, scales);
+        multiply_steps(at, shared, piece.end - piece.begin);
+        if (piece.tile < hard.walk.whole ||
+            add_up<1, MULTIPLYING>(at.total, hard.sums, hard.walk, piece, 0, threadIdx.x))
+            store_tile(at, args, place, scales);
     }
 }
 

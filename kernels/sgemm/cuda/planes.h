@@ -133,7 +133,7 @@ typedef struct {
 
 /* ---- the product ---------------------------------------------------------------------------- */
 
-/* How the clusters of sm90 walk their tiles; a cluster's tile is the tiles of its two blocks.
+/* How the clusters of sm90 walk their tiles; a cluster's tile is the tiles of its blocks.
  * Clusters take the first `whole` tiles in turn. The steps of the `shared` last tiles are divided
  * (stream-K): each of `layers` layers has `layer` steps of every tile, and a cluster for each; the
  * `tail` steps that remain of each tile are divided in equal ranges among tail_clusters clusters.
@@ -146,8 +146,14 @@ typedef struct {
     unsigned tail_clusters;
 } tilemm__sgemm_stream_k_t;
 
+/* Where pieces of tiles are added up. */
+typedef struct {
+    float *partial;     /* their sums */
+    unsigned *counters; /* zeros before */
+} tilemm__sgemm_stream_k_sums_t;
+
 enum {
-    TILEMM__SGEMM_STREAM_K_PAIR = 2,     /* blocks of a cluster */
+    TILEMM__SGEMM_STREAM_K_PAIR = 2,     /* blocks of a cluster of products of planes */
     TILEMM__SGEMM_STREAM_K_COUNTERS = 8, /* words for each block's tile whose k is shared out */
     TILEMM__SGEMM_STREAM_K_TAILS = 2     /* a tail is cut in this many pieces at most */
 };
@@ -165,9 +171,8 @@ typedef struct {
     int products;                  /* of the planes that are added: the variant's */
     tilemm__sgemm_routes_t routes; /* *left is zero before */
     uint64_t blocks; /* of the grid; of sm80 the launcher makes several grids if there are many */
-    int64_t shared;  /* of sm90: as in walk.stream_k */
-    unsigned *counters; /* of sm90: zeros before */
-    float *partial;     /* of sm90: sums of the pieces of shared tiles */
+    unsigned shared;                    /* of sm90: as in walk.stream_k */
+    tilemm__sgemm_stream_k_sums_t sums; /* of sm90 */
     float alpha, beta;
     float *c;
     float *const *c_array;

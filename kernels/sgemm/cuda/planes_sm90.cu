@@ -228,8 +228,8 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
     else
         scale_plain(c.hh, shared.factor[c.slot] + c.row, shared.factor[c.slot] + BM + c.col);
     if (piece.tile < stream_k.whole ||
-        add_up<CONSUMERS * WARPGROUP>(c.hh, product, stream_k, piece, rank,
-                                      threadIdx.x - WARPGROUP)) {
+        add_up<PAIR, CONSUMERS * WARPGROUP>(c.hh, product.sums, stream_k, piece, rank,
+                                            threadIdx.x - WARPGROUP)) {
         if (__any_sync(~0u, flags & HAS_EXACT)) {
             store_any(c.hh, to, product, row_units, col_units);
         } else {
@@ -253,7 +253,7 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
     const unsigned thread = threadIdx.x % WARPGROUP;
     /* Whether this thread tells block `thread` of the cluster that a stage has been read. */
     const bool tells = thread < PAIR;
-    unsigned at = stream_k_start(stream_k);
+    unsigned at = stream_k_start<PAIR>(stream_k);
     piece_t piece;
     consumer_t<S> c;
     c.group = threadIdx.x / WARPGROUP - 1;

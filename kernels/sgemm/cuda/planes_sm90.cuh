@@ -15,6 +15,7 @@
 typedef tilemm__sgemm_planes_product_t product_t;
 
 enum {
+    PAIR = TILEMM__SGEMM_STREAM_K_PAIR, /* blocks of a cluster */
     BM = 128,
     BK = 64,
     PART = 64 * 64, /* halves of one copy */
@@ -102,7 +103,7 @@ static __device__ __forceinline__ bool next_piece(const product_t &product,
     static_assert(TILEMM__SGEMM_ROUTE_LINES % BM == 0 &&
                       TILEMM__SGEMM_ROUTE_LINES % (PAIR * S::BN) == 0,
                   "a cluster's tile is of one group of rows and one of columns");
-    while (stream_k_next(stream_k, at, piece)) {
+    while (stream_k_next<PAIR>(stream_k, at, piece)) {
         if (tilemm__sgemm_is_plain(product.routes))
             return true;
 
@@ -158,7 +159,7 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
     const unsigned lines_b = (unsigned)planes_lines(product.b);
     const unsigned ALL = (1u << PAIR) - 1;
     unsigned stage = 0, parity = 1;
-    unsigned at = stream_k_start(stream_k);
+    unsigned at = stream_k_start<PAIR>(stream_k);
     piece_t piece;
     while (next_piece<S>(product, stream_k, &at, &piece)) {
         const place_t place = locate<S>(stream_k, piece.tile, rank);
@@ -287,7 +288,7 @@ static __device__ __forceinline__ void keep(const product_t &product, const stre
 {
     const unsigned blocks = (unsigned)((product.k + BLOCK - 1) / BLOCK);
     unsigned slot = 0, parity = 1;
-    unsigned at = stream_k_start(stream_k);
+    unsigned at = stream_k_start<PAIR>(stream_k);
     piece_t piece;
     keeper_t<S> keeper;
     keeper.number = number;

@@ -29,10 +29,11 @@ typedef struct {
     tilemm__sgemm_hard_operand_t a, b;
     tilemm__sgemm_routes_t routes;
     int64_t batch_count;
-    unsigned rows, cols; /* of tiles in a matrix */
-    unsigned first;      /* chunks of planes that all warps make before tiles begin, about */
-    unsigned *made;      /* zeros before: the chunks that were taken; and, [matrix][part of k of
-                            TILEMM__SGEMM_HARD_CHUNK], those that are made */
+    tilemm__sgemm_stream_k_t walk; /* of blocks */
+    tilemm__sgemm_stream_k_sums_t sums;
+    unsigned first; /* chunks of planes that all warps make before tiles begin, about */
+    unsigned *made; /* zeros before: the chunks that were taken; and, [matrix][part of k of
+                       TILEMM__SGEMM_HARD_CHUNK], those that are made */
 } tilemm__sgemm_hard_t;
 
 /* Hard tiles from BF16 planes, other hard tiles by FP32 multiply-adds, and exact lines. The

@@ -1,9 +1,10 @@
-/* stream_k.cuh - which tiles the clusters of planes_sm90.cu compute: whole ones, then pieces of the
- * last tiles, whose k-steps are shared out among all clusters (stream-K).
+/* stream_k.cuh - which tiles the clusters of planes_sm90.cu, and the blocks of rest_sm90.cu,
+ * compute: whole ones, then pieces of the last tiles, whose k-steps are shared out among all
+ * clusters (stream-K).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * tilemm__sgemm_stream_k_t says what a schedule is. A cluster walks its pieces with an iterator of
+ * tilemm__sgemm_stream_k_t says what a schedule is. Clusters have BLOCKS blocks. A cluster walks its pieces with an iterator of
  * one word: stream_k_start(), then stream_k_next() until that returns false. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_STREAM_K_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_STREAM_K_CUH
@@ -15,8 +16,7 @@
 #include "planes.h"
 
 typedef tilemm__sgemm_stream_k_t stream_k_t;
-
-enum { PAIR = TILEMM__SGEMM_STREAM_K_PAIR }; /* blocks of a cluster */
+typedef tilemm__sgemm_stream_k_sums_t stream_k_sums_t;
 
 /* Steps [begin, end) of a cluster's tile. */
 typedef struct {
@@ -45,19 +45,21 @@ static __device__ __forceinline__ unsigned shared_start(const stream_k_t &s, uns
 }
 
 /* The iterator to begin with. */
+template <unsigned BLOCKS>
 static __device__ __forceinline__ unsigned stream_k_start(const stream_k_t &s)
 {
-    const unsigned cluster = blockIdx.x / PAIR;
+    const unsigned cluster = blockIdx.x / BLOCKS;
     return cluster < s.whole ? cluster : shared_start(s, cluster);
 }
 
 /* The piece at the iterator, which then goes to the next one. The iterator is the number of a whole
  * tile; then s.whole + 0 or 1 pieces of a layer done; or s.whole + the next step of the tails.
  * Returns false after the last piece. */
+template <unsigned BLOCKS>
 static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsigned *at,
                                                      piece_t *piece)
 {
-    const unsigned cluster = blockIdx.x / PAIR, clusters = gridDim.x / PAIR;
+    const unsigned cluster = blockIdx.x / BLOCKS, clusters = gridDim.x / BLOCKS;
     const unsigned in_layers = s.layers * s.shared;
     if (*at < s.whole) {
         piece->tile = *at;
@@ -93,18 +95,17 @@ static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsign
 
 /* ---- sums of pieces ------------------------------------------------------------------------ */
 
-/* Store the sums of a piece of a tile, in plain numbers, beside those of the tile's other pieces.
- * Returns true for the last piece to come; x is then the sum of all in the order of k, so that its
- * bits do not depend on which came last. Warps work alone: a thread reads what threads of the same
- * number have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's
- * blocks. */
-template <unsigned ALL, int COUNT>
-static __device__ __forceinline__ bool
-add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const stream_k_t &s,
-       const piece_t &piece, unsigned rank, unsigned thread)
+/* Store the sums of a piece of a tile, in one unit, beside those of the tile's other pieces. Returns
+ * true for the last piece to come; x is then the sum of all in the order of k, so that its bits do
+ * not depend on which came last. Warps work alone: a thread reads what threads of the same number
+ * have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's blocks. */
+template <unsigned BLOCKS, unsigned ALL, int COUNT>
+static __device__ __forceinline__ bool add_up(float (&x)[COUNT], const stream_k_sums_t &to,
+                                              const stream_k_t &s, const piece_t &piece,
+                                              unsigned rank, unsigned thread)
 {
     const unsigned BLOCK_QUADS = ALL * COUNT / 4; /* of a block's tile */
-    const unsigned cluster = blockIdx.x / PAIR, in_layers = s.layers * s.shared;
+    const unsigned cluster = blockIdx.x / BLOCKS, in_layers = s.layers * s.shared;
     const unsigned tile = piece.tile - s.whole;
     unsigned pieces = s.layers, number = cluster / s.shared; /* the tile's pieces; this one */
     if (s.tail > 0) {
@@ -116,9 +117,9 @@ add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const s
     }
 
     float4 *const sums =
-        (float4 *)product.partial + thread +
-        (tile * (s.layers + TILEMM__SGEMM_STREAM_K_TAILS) * PAIR + rank) * (uint64_t)BLOCK_QUADS;
-    const unsigned apart = PAIR * BLOCK_QUADS; /* pieces */
+        (float4 *)to.partial + thread +
+        (tile * (s.layers + TILEMM__SGEMM_STREAM_K_TAILS) * BLOCKS + rank) * (uint64_t)BLOCK_QUADS;
+    const unsigned apart = BLOCKS * BLOCK_QUADS; /* pieces */
     unsigned before = 0;
 
 #pragma unroll
@@ -128,8 +129,7 @@ add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const s
     __syncwarp();
     if (thread % 32 == 0)
         before = atomicAdd(
-            &product.counters[(tile * PAIR + rank) * TILEMM__SGEMM_STREAM_K_COUNTERS + thread / 32],
-            1);
+            &to.counters[(tile * BLOCKS + rank) * TILEMM__SGEMM_STREAM_K_COUNTERS + thread / 32], 1);
     if (__shfl_sync(~0u, before, 0) < pieces - 1)
         return false;
     __threadfence();
