@@ -499,10 +499,9 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     double product, stores = 0;
     if (trial->variant >= SM90_FIRST) {
         const int64_t pairs = tilemm__sgemm_pairs(row, args->m, args->n, trial->batch_group);
-        product =
-            tilemm__sgemm_stream_k_estimate(trial->variant, pairs,
-                                            traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR, steps,
-                                            trial->shared);
+        product = tilemm__sgemm_stream_k_estimate(trial->variant, pairs,
+                                                  traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR,
+                                                  steps, trial->shared);
         const double elements = tilemm__sgemm_elements_of_c(args) / traits->sm_count;
         if (row->products > 1 && (double)args->k < planes_hides)
             stores = (1 - (double)args->k / planes_hides) *

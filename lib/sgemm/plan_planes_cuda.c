@@ -75,8 +75,8 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept
     plan->batch_group = batch_group;
     for (int i = 0; i < 2; i++) {
         const int of_b = i != b_first;
-        lay_out_planes(of_b ? lines_b : lines_a, kept ? &kept[of_b] : NULL, products,
-                       bf16 && !kept, depth, &at, of_b ? &plan->b : &plan->a);
+        lay_out_planes(of_b ? lines_b : lines_a, kept ? &kept[of_b] : NULL, products, bf16 && !kept,
+                       depth, &at, of_b ? &plan->b : &plan->a);
     }
     if (bf16 && kept) {
         plan->a.bf16 = take(&at, lines_a * depth * TILEMM__SGEMM_HARD_BYTES);
@@ -393,8 +393,8 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         };
 }
 
-/* The walk of so many clusters over `rows` x `cols` of their tiles in each matrix, of which the last
- * `shared` are shared out if that can be. Returns how many clusters it takes. */
+/* The walk of so many clusters over `rows` x `cols` of their tiles in each matrix, of which the
+ * last `shared` are shared out if that can be. Returns how many clusters it takes. */
 static int64_t fill_walk(int64_t rows, int64_t cols, int64_t batch_count, int64_t steps,
                          int64_t shared, int64_t clusters, tilemm__sgemm_stream_k_t *walk)
 {
@@ -420,8 +420,8 @@ static int64_t fill_walk(int64_t rows, int64_t cols, int64_t batch_count, int64_
         .layers = (unsigned)layers,
         .layer = (unsigned)layer,
         .tail = (unsigned)tail,
-        .tail_clusters = (unsigned)(tail > 0 ? tilemm__min(used - layers * shared, shared * tail)
-                                             : 0),
+        .tail_clusters =
+            (unsigned)(tail > 0 ? tilemm__min(used - layers * shared, shared * tail) : 0),
     };
     return used;
 }
@@ -593,8 +593,7 @@ static size_t lay_out_all(const tilemm__sgemm_args_t *args, const tilemm__limits
     planes->counters = take(&bytes, counter_bytes_of(trial->shared, PAIR));
     planes->hard_counters = take(&bytes, counter_bytes_of(shared, 1));
     planes->zero = tilemm__sgemm_zero_of(limits->kept ? bytes - planes->a.groups : 0);
-    planes->zeros =
-        limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
+    planes->zeros = limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
     planes->partial = take(&bytes, (int64_t)partial);
     return bytes;
 }

@@ -124,7 +124,7 @@ typedef struct {
      * planes; counters follow, and the pass that makes planes makes zeros of all; or, where planes
      * stay, a kernel before it, and of both operands' groups. */
     size_t density, counters, hard_counters, partial;
-    unsigned zeros; /* words, from `density` on, if `zero` is not launched */
+    unsigned zeros;            /* words, from `density` on, if `zero` is not launched */
     tilemm__sgemm_zero_t zero; /* if blocks is not 0: from a.groups on */
     tilemm__sgemm_planes_part_t part[2][2];
 } tilemm__sgemm_planes_cuda_plan_t;

@@ -143,6 +143,15 @@ int tilemm__sgemm_rest_launch(const tilemm__sgemm_rest_t *problem, void *stream)
 {
     (void)stream;
     CHECK(problem->fp32.args.a == current->a && problem->fp32.args.b == current->b, "the rest");
+    for (int i = 0; i < 2 && !problem->bf16.routes.no_bf16; i++) {
+        const tilemm__sgemm_hard_operand_t *hard = i ? &problem->bf16.b : &problem->bf16.a;
+        CHECK(hard->of.from == (i ? current->b : current->a) &&
+                  hard->of.mn == (i ? current->n : current->m) &&
+                  hard->of.to.exact == groups_of[i]->exact,
+              "hard tiles of other operands");
+        for (int j = 0; j < 2; j++) /* FP16 planes, which may stay, are as they were */
+            CHECK((void *)hard->planes > (void *)groups_of[j]->notes, "where FP16 planes are");
+    }
     check_exact(&problem->exact);
     return 0;
 }
@@ -190,19 +199,9 @@ NOT_TAKEN(tilemm__sgemm_make_half_launch, tilemm__sgemm_make_half_t)
 NOT_TAKEN(tilemm__sgemm_half_planes_launch, tilemm__sgemm_half_product_t)
 NOT_TAKEN(tilemm__sgemm_scale_launch, tilemm__sgemm_scale_t)
 NOT_TAKEN(tilemm__sgemm_skinny_launch, tilemm__sgemm_skinny_t)
+NOT_TAKEN(tilemm__sgemm_align_launch, tilemm__sgemm_align_t)
 NOT_TAKEN(tilemm__sgemm_small_batch_launch, tilemm__sgemm_small_batch_t)
 NOT_TAKEN(tilemm__sgemm_splitk_launch, tilemm__sgemm_splitk_t)
-
-/* Of operands that are not aligned, for hard tiles. */
-int tilemm__sgemm_align_launch(const tilemm__sgemm_align_t *problem, void *stream)
-{
-    (void)stream;
-    for (int i = 0; i < 2; i++)
-        CHECK(problem->operand[i].blocks == 0 ||
-                  problem->operand[i].from == (i ? current->b : current->a),
-              "copies of another operand");
-    return 0;
-}
 
 /* ---- what else run_cuda.c calls -------------------------------------------------------------- */
 

@@ -41,11 +41,10 @@ static tilemm__sgemm_args_t random_problem(void)
 }
 
 /* The k-steps of sm90's tiles whose k is shared out: layers and tails make up a tile. */
-static void check_stream_k(const char *name, const tilemm__sgemm_planes_product_t *product)
+static void check_stream_k(const char *name, const tilemm__sgemm_stream_k_t *walk,
+                           int64_t batch_count, int64_t clusters)
 {
-    const tilemm__sgemm_stream_k_t *walk = &product->walk.stream_k;
-    const int64_t clusters = (int64_t)product->blocks / TILEMM__SGEMM_STREAM_K_PAIR;
-    const int64_t tiles = (int64_t)walk->rows * walk->cols * product->batch_count;
+    const int64_t tiles = (int64_t)walk->rows * walk->cols * batch_count;
     CHECK((int64_t)walk->whole + walk->shared == tiles, "%s: %u + %u tiles of %lld", name,
           walk->whole, walk->shared, (long long)tiles);
     if (walk->shared == 0)
@@ -83,8 +82,7 @@ static void check_copies(const tilemm__sgemm_args_t *whole, const tilemm__sgemm_
               (long long)operand->cols, (long long)operand->ld_to);
         CHECK(operand->count == rows * operand->ld_to &&
                   operand->blocks <= tilemm__div_up(operand->count, TILEMM__SGEMM_ALIGN_BLOCK) &&
-                  (plan->method == TILEMM__SGEMM_PLANES || /* fewer, which stride */
-                   operand->blocks == TILEMM__SGEMM_MOST_BLOCKS ||
+                  (operand->blocks == TILEMM__SGEMM_MOST_BLOCKS || /* which stride */
                    (int64_t)operand->blocks * TILEMM__SGEMM_ALIGN_BLOCK >= operand->count),
               "%s: operand %d: %u blocks for %lld numbers", plan->name, i, operand->blocks,
               (long long)operand->count);
@@ -143,22 +141,48 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
           (unsigned long long)p->blocks, p->cluster);
 }
 
-/* What planes leave over in BF16 is read from copies behind the planes. */
-static void check_rest(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,
+/* BF16 planes lie where nothing is that hard tiles need, and these cover C. */
+static void check_rest(const tilemm__limits_t *limits, const tilemm__sgemm_cuda_plan_t *plan,
                        const tilemm__sgemm_planes_part_t *part)
 {
     const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
-    const tilemm__sgemm_args_t *read = &part->rest.bf16.args;
-    tilemm__sgemm_args_t seen = *args;
-    seen.k = part->product.k;
-    seen.batch_count = part->product.batch_count;
-    if (part->rest.blocks == 0)
-        CHECK(part->copies.pass.blocks == 0, "%s: copies that nobody reads", plan->name);
-    else {
-        check_copies(args, &seen, &part->copies, planes->partial, plan);
-        CHECK(read->lda % 4 == 0 && read->ldb % 4 == 0, "%s: ld %lld, %lld", plan->name,
-              (long long)read->lda, (long long)read->ldb);
+    const tilemm__sgemm_hard_t *hard = &part->rest.bf16;
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[part->rest.variant];
+    const tilemm__sgemm_planes_product_t *product = &part->product;
+    const size_t needed[] = {planes->a.notes, planes->a.exact,  planes->a.groups,
+                             planes->b.notes, planes->b.exact,  planes->b.groups,
+                             planes->density, planes->counters, planes->hard_counters,
+                             planes->partial, planes->a.bf16,   planes->b.bf16};
+    if (part->rest.blocks == 0 || hard->routes.no_bf16)
+        return;
+    CHECK(hard->walk.rows == tilemm__div_up(product->m, row->m) &&
+              hard->walk.cols == tilemm__div_up(product->n, row->n) &&
+              hard->walk.steps == tilemm__div_up(product->k, row->k) &&
+              hard->batch_count == product->batch_count,
+          "%s: hard tiles of %u x %u", plan->name, hard->walk.rows, hard->walk.cols);
+    check_stream_k(plan->name, &hard->walk, hard->batch_count, limits->cuda->sm_count);
+    CHECK(part->rest.blocks == (unsigned)limits->cuda->sm_count, "%s: %u blocks", plan->name,
+          part->rest.blocks);
+    for (int i = 0; i < 2; i++) {
+        const tilemm__sgemm_make_operand_t *of = i ? &hard->b.of : &hard->a.of;
+        const size_t begin = i ? planes->b.bf16 : planes->a.bf16;
+        const size_t end = begin + (size_t)(of->mn_planes * of->k_planes * hard->batch_count *
+                                            TILEMM__SGEMM_HARD_BYTES);
+        CHECK(begin % 16 == 0 && end <= plan->workspace, "%s: BF16 planes up to %zu of %zu",
+              plan->name, end, plan->workspace);
+        for (size_t j = 0; j < sizeof needed / sizeof *needed; j++)
+            CHECK(needed[j] <= begin || needed[j] >= end, "%s: BF16 planes of operand %d",
+                  plan->name, i);
     }
+    const size_t bytes = (size_t)hard->walk.shared *
+                         (hard->walk.layers + TILEMM__SGEMM_STREAM_K_TAILS) *
+                         (size_t)(row->m * row->n) * sizeof(float);
+    CHECK(planes->partial + bytes <= plan->workspace, "%s: sums of %zu bytes", plan->name, bytes);
+    CHECK(planes->hard_counters +
+                      hard->walk.shared * TILEMM__SGEMM_STREAM_K_COUNTERS * sizeof(unsigned) <=
+                  planes->density + planes->zeros * sizeof(unsigned) ||
+              plan->keeps,
+          "%s: counters that are not zeros", plan->name);
 }
 
 static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -207,8 +231,9 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                       product->n == args->n,
                   "%s: part %d", plan->name, i);
             if (limits->cuda->cc == 90)
-                check_stream_k(plan->name, product);
-            check_rest(args, plan, &planes->part[i / 2][i % 2]);
+                check_stream_k(plan->name, &product->walk.stream_k, batch,
+                               (int64_t)product->blocks / TILEMM__SGEMM_STREAM_K_PAIR);
+            check_rest(limits, plan, &planes->part[i / 2][i % 2]);
         }
         break;
     default: break;
@@ -390,7 +415,7 @@ static int check_kept(int i)
     }
     CHECK(clash == 0, "%s: %d clashes with what stays", plan.name, clash);
     /* Groups, densities and counters are zeros before they are added to. */
-    CHECK(make->zeros == 0 && planes->a.groups < planes->b.groups &&
+    CHECK(planes->zeros == 0 && planes->a.groups < planes->b.groups &&
               planes->b.groups < planes->density && planes->density < planes->counters &&
               planes->a.groups + (size_t)planes->zero.count * 16 == planes->partial,
           "%s: zeros", plan.name);

@@ -17,7 +17,7 @@ static_assert(sizeof(shared_t) <= 99 << 10, "what a block may have");
         extern __shared__ __align__(16) unsigned char memory[];                                    \
         wait_for_previous();                                                                       \
         if (*problem.left & TILEMM__SGEMM_BY_LINES)                                                \
-            exact_lines::compute(problem, true, *(shared_t *)memory);                                    \
+            exact_lines::compute(problem, true, *(shared_t *)memory);                              \
     }
 TILEMM__SGEMM_EXACT_LINES_ROWS(EXACT_LINES)
 

@@ -190,10 +190,9 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
     at.beyond = window.beyond;
     at.fits = window.fits;
     at.large = window.large;
-    at.are_watched = !S::INVARIANT &&
-                     named_barrier_any<WARPGROUP>(warpgroup_barrier(),
-                                                  window.beyond || window.fits ||
-                                                      (window.large & HUGE_ONES));
+    at.are_watched = !S::INVARIANT && named_barrier_any<WARPGROUP>(warpgroup_barrier(),
+                                                                   window.beyond || window.fits ||
+                                                                       (window.large & HUGE_ONES));
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
@@ -271,8 +270,8 @@ static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared
     if (of_b) {
         const bool uneven_a =
             __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
-                                ALL_MULTIPLIERS, (windows & EVERY_BYTE * BEYOND) ||
-                                                     has_uneven_a(at, problem, a)));
+                                ALL_MULTIPLIERS,
+                                (windows & EVERY_BYTE * BEYOND) || has_uneven_a(at, problem, a)));
         is_uneven |= uneven_a;
         beyond_b = uneven_a && (windows & EVERY_BYTE * (BEYOND | LOSSY));
     }

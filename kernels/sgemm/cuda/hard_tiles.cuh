@@ -3,9 +3,9 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Producer: of one warpgroup a thread asks the copy engine for k-steps of both operands' planes, and
- * three warps make planes that are not there yet. Multipliers: two warpgroups, each with 64 rows of
- * the tile. Six products of the planes' nine are added, m m + h l
+ * Producer: of one warpgroup a thread asks the copy engine for k-steps of both operands' planes,
+ * and three warps make planes that are not there yet. Multipliers: two warpgroups, each with 64
+ * rows of the tile. Six products of the planes' nine are added, m m + h l
  * + l h + h m + m h + h h; those left out are below 2^-24 |a b|, and hardly ever above 2^-26.
  *
  * The tensor core truncates as it adds. So `part` has the smaller products of a step, then h h of
@@ -75,8 +75,8 @@ template <typename S>
 static __device__ __forceinline__ place_t locate(const hard_t &hard, unsigned tile)
 {
     const unsigned matrix = tile / hard.walk.per_matrix;
-    const tile_position_t<unsigned> at = tile_walk<GROUP>(
-        tile - matrix * hard.walk.per_matrix, hard.walk.rows, hard.walk.cols);
+    const tile_position_t<unsigned> at =
+        tile_walk<GROUP>(tile - matrix * hard.walk.per_matrix, hard.walk.rows, hard.walk.cols);
     return {(int64_t)at.row * S::BM, (int64_t)at.col * S::BN, matrix};
 }
 
@@ -120,10 +120,10 @@ static __device__ __forceinline__ void bring(const hard_t &hard, shared_t<S> &sh
     piece_t piece;
     while (next_piece<S>(hard, &at, &piece)) {
         const place_t place = locate<S>(hard, piece.tile);
-        const unsigned short *a = hard.a.planes + place_of(hard.a, place.matrix, piece.begin,
-                                                           hard.walk.steps, place.m);
-        const unsigned short *b = hard.b.planes + place_of(hard.b, place.matrix, piece.begin,
-                                                           hard.walk.steps, place.n);
+        const unsigned short *a =
+            hard.a.planes + place_of(hard.a, place.matrix, piece.begin, hard.walk.steps, place.m);
+        const unsigned short *b =
+            hard.b.planes + place_of(hard.b, place.matrix, piece.begin, hard.walk.steps, place.n);
         for (unsigned step = piece.begin; step < piece.end; step++) {
             uint64_t *const full = &shared.full[stage];
             if (step == piece.begin || step % STEPS == 0)
@@ -163,8 +163,7 @@ static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS], 
     for (int half = 0; half < 2; half++)
 #pragma unroll
         for (int i = FIRST; i < END; i++)
-            wgmma_bf16(part,
-                       wgmma_operand_at(a, of_a[i] * PLANE_BYTES + half * 2 * CORE_BYTES),
+            wgmma_bf16(part, wgmma_operand_at(a, of_a[i] * PLANE_BYTES + half * 2 * CORE_BYTES),
                        wgmma_operand_at(b, of_b[i] * PLANE_BYTES + half * 2 * CORE_BYTES), true);
     wgmma_commit();
 }
@@ -252,25 +251,15 @@ static __device__ __forceinline__ void multiply_steps(multiplier_t<S> &at, share
     add_part(at, false);
 }
 
-/* v 2^log2. The power alone may be too large or small for a float. */
-static __device__ __forceinline__ float scaled(float v, int log2)
-{
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        const int some = max(-126, min(127, log2));
-        v *= power_of_two(some);
-        log2 -= some;
-    }
-    return v;
-}
-
 /* What a tile's lines were multiplied by, as log2 + SCALE_BIAS: of the thread's two rows; and of
- * four columns, from 4 times the lane's number on, in the bytes of a word. */
-enum { SCALE_BIAS = 127 - TOP_LOG2 };
+ * four columns, from 4 times the lane's number on, in the bytes of a word. `plain`: all powers that
+ * scale sums back are floats, and none is above 1. */
+enum { SCALE_BIAS = 127 - TOP_LOG2, MOST_PLAIN = 126 };
 static_assert(SCALE_BIAS + TOP_LOG2 + 127 < 256, "in a byte");
 
 struct scales_t {
     unsigned rows[2], columns;
+    bool plain;
 };
 
 template <typename S>
@@ -282,40 +271,84 @@ static __device__ __forceinline__ scales_t scales_of(const multiplier_t<S> &at, 
     const unsigned *const of_b =
         hard.b.of.to.exact + place.matrix * hard.b.of.mn_planes + place.n + at.lane * 4;
     const int64_t rows = hard.a.of.mn - place.m - at.row, cols = hard.b.of.mn - place.n;
-    scales_t scales = {{0, 0}, 0};
+    scales_t scales = {{SCALE_BIAS, SCALE_BIAS}, 0, true};
 #pragma unroll
     for (int h = 0; h < 2; h++)
-        if (h * 8 < rows)
-            scales.rows[h] = (unsigned)(scale_log2(__ldg(of_a + h * 8)) + SCALE_BIAS);
+        if (h * 8 < rows) {
+            const int log2 = scale_log2(__ldg(of_a + h * 8));
+            scales.rows[h] = (unsigned)(log2 + SCALE_BIAS);
+            scales.plain &= log2 >= 0 && log2 <= MOST_PLAIN;
+        }
 #pragma unroll
     for (int c = 0; c < 4; c++)
-        if ((int)at.lane * 4 + c < min((int64_t)S::BN, cols))
-            scales.columns |= (unsigned)(scale_log2(__ldg(of_b + c)) + SCALE_BIAS) << c * 8;
+        if ((int)at.lane * 4 + c < min((int64_t)S::BN, cols)) {
+            const int log2 = scale_log2(__ldg(of_b + c));
+            scales.columns |= (unsigned)(log2 + SCALE_BIAS) << c * 8;
+            scales.plain &= log2 >= 0 && log2 <= MOST_PLAIN;
+        }
+    scales.plain = __all_sync(~0u, scales.plain);
     return scales;
 }
 
-/* Scale a tile's sums back, and store them. */
+/* v 2^-log2. The power alone may be too large or small for a float. */
+static __device__ __forceinline__ float scaled_back(float v, int log2)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int some = max(-126, min(126, log2));
+        v *= power_of_two(-some);
+        log2 -= some;
+    }
+    return v;
+}
+
+/* What columns col + 8 i and col + 8 i + 1 were multiplied by, in the low bytes of a word. */
 template <typename S>
-static __device__ __forceinline__ void store_tile(multiplier_t<S> &at,
-                                                  const tilemm__sgemm_args_t &args,
-                                                  const place_t &place, const scales_t &scales)
+static __device__ __forceinline__ unsigned columns_of(const multiplier_t<S> &at,
+                                                      const scales_t &scales, int i)
+{
+    return __shfl_sync(~0u, scales.columns, i * 2 + at.col / 4) >> at.col % 4 * 8;
+}
+
+/* Scale a tile's sums back. Usual ones have few instructions of their own: a tile takes longer to
+ * fetch them than to execute them. */
+template <typename S>
+static __device__ __forceinline__ void scale_back(multiplier_t<S> &at, const scales_t &scales)
+{
+    const int log2[2] = {(int)scales.rows[0] - SCALE_BIAS, (int)scales.rows[1] - SCALE_BIAS};
+    if (scales.plain) {
+        const float row[2] = {power_of_two(-log2[0]), power_of_two(-log2[1])};
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+            const unsigned columns = columns_of(at, scales, i / 4);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                at.total[i + j] *= row[j / 2];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                at.total[i + j] *= power_of_two(SCALE_BIAS - (int)(columns >> j % 2 * 8 & 0xff));
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+        const unsigned columns = columns_of(at, scales, i / 4);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            at.total[i + j] = scaled_back(
+                at.total[i + j], log2[j / 2] + (int)(columns >> j % 2 * 8 & 0xff) - SCALE_BIAS);
+    }
+}
+
+/* Store a tile. */
+template <typename S>
+static __device__ __forceinline__ void
+store_tile(multiplier_t<S> &at, const tilemm__sgemm_args_t &args, const place_t &place)
 {
     const int64_t m = place.m + at.row, rows = args.m - m, cols = args.n - place.n;
-    float *const c = (args.c_array ? args.c_array[place.matrix]
-                                   : args.c + place.matrix * args.stride_c) +
-                     m * args.ldc + place.n;
-#pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS / 4; i++) {
-        const unsigned both = __shfl_sync(~0u, scales.columns, i * 2 + at.col / 4) >> at.col % 4 * 8;
-#pragma unroll
-        for (int j = 0; j < 2; j++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                float &total = at.total[i * 4 + h * 2 + j];
-                total = scaled(total, 2 * SCALE_BIAS - (int)scales.rows[h] -
-                                          (int)(both >> j * 8 & 0xff));
-            }
-    }
+    float *const c =
+        (args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c) +
+        m * args.ldc + place.n;
 #pragma unroll
     for (int h = 0; h < 2; h++)
         epilogue_store_row(at.total, h, args.alpha, args.beta, c + h * 8 * args.ldc,
@@ -324,9 +357,8 @@ static __device__ __forceinline__ void store_tile(multiplier_t<S> &at,
 
 /* The multiplier threads: all tiles of this route. */
 template <typename S>
-static __device__ __forceinline__ void multiply_tiles(const hard_t &hard,
-                                                      const tilemm__sgemm_args_t &args,
-                                                      shared_t<S> &shared)
+static __device__ __forceinline__ void
+multiply_tiles(const hard_t &hard, const tilemm__sgemm_args_t &args, shared_t<S> &shared)
 {
     unsigned next = stream_k_start<1>(hard.walk);
     piece_t piece;
@@ -343,8 +375,10 @@ static __device__ __forceinline__ void multiply_tiles(const hard_t &hard,
         const scales_t scales = scales_of(at, hard, place);
         multiply_steps(at, shared, piece.end - piece.begin);
         if (piece.tile < hard.walk.whole ||
-            add_up<1, MULTIPLYING>(at.total, hard.sums, hard.walk, piece, 0, threadIdx.x))
-            store_tile(at, args, place, scales);
+            add_up<1, MULTIPLYING>(at.total, hard.sums, hard.walk, piece, 0, threadIdx.x)) {
+            scale_back(at, scales);
+            store_tile(at, args, place);
+        }
     }
 }
 

@@ -36,7 +36,6 @@ typedef struct {
     unsigned least; /* of all numbers, as in a note */
 } line_t;
 
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* elsewhere there are no planes */
 /* Of no blocks. */
 static __device__ __forceinline__ line_t nothing(void)
@@ -188,7 +187,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
 
     if (at < op.of.mn)
         op.of.exact[matrix * mn_planes + at] = exact | line.top >> BITS
-                                                           << TILEMM__SGEMM_JUDGED_LOG2;
+                                                                       << TILEMM__SGEMM_JUDGED_LOG2;
     if (threadIdx.x == 0)
         group->most = may_be_hard
                           ? max((unsigned)TILEMM__SGEMM_ROUTE_LEAST,

@@ -171,7 +171,7 @@ typedef struct {
     int products;                  /* of the planes that are added: the variant's */
     tilemm__sgemm_routes_t routes; /* *left is zero before */
     uint64_t blocks; /* of the grid; of sm80 the launcher makes several grids if there are many */
-    unsigned shared;                    /* of sm90: as in walk.stream_k */
+    unsigned shared; /* of sm90: as in walk.stream_k */
     tilemm__sgemm_stream_k_sums_t sums; /* of sm90 */
     float alpha, beta;
     float *c;

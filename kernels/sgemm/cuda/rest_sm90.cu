@@ -72,9 +72,8 @@ template <typename S>
 static int launch(void (*kernel)(rest_t), const rest_t *problem, cudaStream_t stream)
 {
     return launch_kernel(
-        kernel,
-        {problem->blocks, hard_tiles::THREADS, sizeof(hard_tiles::shared_t<S>), 1, true}, stream,
-        *problem);
+        kernel, {problem->blocks, hard_tiles::THREADS, sizeof(hard_tiles::shared_t<S>), 1, true},
+        stream, *problem);
 }
 
 extern "C" int tilemm__sgemm_rest_launch(const rest_t *problem, void *stream)

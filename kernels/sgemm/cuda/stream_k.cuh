@@ -4,8 +4,9 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * tilemm__sgemm_stream_k_t says what a schedule is. Clusters have BLOCKS blocks. A cluster walks its pieces with an iterator of
- * one word: stream_k_start(), then stream_k_next() until that returns false. */
+ * tilemm__sgemm_stream_k_t says what a schedule is. Clusters have BLOCKS blocks. A cluster walks
+ * its pieces with an iterator of one word: stream_k_start(), then stream_k_next() until that
+ * returns false. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_STREAM_K_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_STREAM_K_CUH
 
@@ -95,10 +96,11 @@ static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsign
 
 /* ---- sums of pieces ------------------------------------------------------------------------ */
 
-/* Store the sums of a piece of a tile, in one unit, beside those of the tile's other pieces. Returns
- * true for the last piece to come; x is then the sum of all in the order of k, so that its bits do
- * not depend on which came last. Warps work alone: a thread reads what threads of the same number
- * have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's blocks. */
+/* Store the sums of a piece of a tile, in one unit, beside those of the tile's other pieces.
+ * Returns true for the last piece to come; x is then the sum of all in the order of k, so that its
+ * bits do not depend on which came last. Warps work alone: a thread reads what threads of the same
+ * number have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's blocks.
+ */
 template <unsigned BLOCKS, unsigned ALL, int COUNT>
 static __device__ __forceinline__ bool add_up(float (&x)[COUNT], const stream_k_sums_t &to,
                                               const stream_k_t &s, const piece_t &piece,
@@ -129,7 +131,8 @@ static __device__ __forceinline__ bool add_up(float (&x)[COUNT], const stream_k_
     __syncwarp();
     if (thread % 32 == 0)
         before = atomicAdd(
-            &to.counters[(tile * BLOCKS + rank) * TILEMM__SGEMM_STREAM_K_COUNTERS + thread / 32], 1);
+            &to.counters[(tile * BLOCKS + rank) * TILEMM__SGEMM_STREAM_K_COUNTERS + thread / 32],
+            1);
     if (__shfl_sync(~0u, before, 0) < pieces - 1)
         return false;
     __threadfence();
