@@ -339,8 +339,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
             print_fitted(at, 8, 2);
         }
         if (i == unaligned)
-            printf("    /* {\"rest_sm90_128x128x32\", and {\"rest_sm90_128x64x32\",: as they are; "
-                   "they multiply hard data only */\n");
+            printf(
+                "    /* {\"rest_sm90_128x128x32\",: as it is; it multiplies hard data only */\n");
         if (i == planes)
             print_half();
         printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,

@@ -115,7 +115,6 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
 WGMMA_FP16(32, 64, 33, 34)
 WGMMA_FP16(64, 128, 65, 66)
 WGMMA_FP16(128, 256, 129, 130)
-WGMMA_BF16_SHARED(32, 64, 33, 34)
 WGMMA_BF16_SHARED(64, 128, 65, 66)
 WGMMA_TF32_SHARED(16, 32, 17, 18)
 WGMMA_TF32_SHARED(32, 64, 33, 34)

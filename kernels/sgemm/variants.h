@@ -264,14 +264,11 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
  */
 
 /* ROW(name, m, n, a_k, b_k): as FUSED_ROWS, of hard tiles (route.h); then the exact lines. */
-#define TILEMM__SGEMM_REST_TILE(ROW, m, n)                                                         \
-    ROW(sgemm_rest_sm90_##m##x##n##x32_nn, m, n, 1, 0)                                             \
-    ROW(sgemm_rest_sm90_##m##x##n##x32_nt, m, n, 1, 1)                                             \
-    ROW(sgemm_rest_sm90_##m##x##n##x32_tn, m, n, 0, 0)                                             \
-    ROW(sgemm_rest_sm90_##m##x##n##x32_tt, m, n, 0, 1)
 #define TILEMM__SGEMM_REST_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_REST_TILE(ROW, 128, 128)                                                         \
-    TILEMM__SGEMM_REST_TILE(ROW, 128, 64)
+    ROW(sgemm_rest_sm90_128x128x32_nn, 128, 128, 1, 0)                                             \
+    ROW(sgemm_rest_sm90_128x128x32_nt, 128, 128, 1, 1)                                             \
+    ROW(sgemm_rest_sm90_128x128x32_tn, 128, 128, 0, 0)                                             \
+    ROW(sgemm_rest_sm90_128x128x32_tt, 128, 128, 0, 1)
 
 /* ---- invariant products ------------------------------------------------------------------------
  */

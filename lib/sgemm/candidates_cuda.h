@@ -152,8 +152,9 @@ void tilemm__sgemm_fill_half_planes(const tilemm__sgemm_args_t *args,
                                     const tilemm__limits_t *limits,
                                     const tilemm__sgemm_trial_t *trial,
                                     tilemm__sgemm_cuda_plan_t *plan);
+/* `plain`: the cycles of FP32 multiply-adds. */
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                              tilemm__sgemm_trial_t *best);
+                              double plain, tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
 

@@ -445,6 +445,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     if (is_skinny(args))
         try_skinny(args, limits, &best);
     tilemm__sgemm_try_ffma(args, limits, &best);
+    const double plain = best.cycles;
     const int has_fringe = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     tilemm__sgemm_try_vector(args, limits, &best);
     tilemm__sgemm_try_fitted(args, limits, &best);
@@ -458,7 +459,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         tilemm__sgemm_try_warp(args, limits, &best);
     if ((best.variant < SKINNY_FIRST || best.variant >= SHORT_FIRST) &&
         !(is_skinny(args) && !*limits->variant))
-        tilemm__sgemm_try_planes(args, limits, &best);
+        tilemm__sgemm_try_planes(args, limits, plain, &best);
     if (best.variant < 0)
         return TILEMM_NOT_SUPPORTED;
     if (has_fringe && best.variant < SKINNY_FIRST) { /* whose plan is filled in */

@@ -223,8 +223,78 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
     return -1;
 }
 
+/* ---- hard tiles ------------------------------------------------------------------------------ */
+
+/* Whether hard tiles may be computed as such, or their exact lines one by one: few tiles with a
+ * short k leave most multiprocessors idle. */
+static int may_be_hard(const tilemm__sgemm_args_t *args, int sm_count)
+{
+    enum { LEAST_STEPS = 8 }; /* of a multiprocessor */
+    const double rows = (double)tilemm__div_up(args->m, 128) * (double)args->batch_count;
+    return rows * (double)tilemm__div_up(args->n, 64) * 2 >= sm_count ||
+           rows * (double)tilemm__div_up(args->n, 128) *
+                   (double)tilemm__div_up(args->k, TILEMM__SGEMM_HARD_K) >=
+               (double)LEAST_STEPS * sm_count;
+}
+
+/* How hard tiles are computed from BF16 planes, if all of a product's are hard: the variant, its
+ * tiles, and how many of the last ones share k out. */
+typedef struct {
+    int variant;
+    int64_t rows, cols, shared;
+} hard_choice_t;
+
+static hard_choice_t choose_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
+{
+    const int variant = TILEMM__sgemm_rest_sm90_128x128x32_nn + tilemm__sgemm_transposes(args);
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    const int64_t blocks = limits->cuda->sm_count, steps = tilemm__div_up(args->k, row->k);
+    hard_choice_t choice = {.variant = variant,
+                            .rows = tilemm__div_up(args->m, row->m),
+                            .cols = tilemm__div_up(args->n, row->n)};
+    const int64_t tiles = choice.rows * choice.cols * args->batch_count, rest = tiles % blocks;
+    if (rest > 0 && tilemm__sgemm_may_divide_k(limits) &&
+        tilemm__sgemm_stream_k_estimate(variant, tiles, blocks, steps, rest) <
+            tilemm__sgemm_stream_k_estimate(variant, tiles, blocks, steps, 0))
+        choice.shared = rest;
+    return choice;
+}
+
+/* Cycles of a part of a product of planes on sm90, and of the same if all of its tiles are hard. */
+static void estimate_product(const tilemm__sgemm_args_t *part, const tilemm__limits_t *limits,
+                             const tilemm__sgemm_trial_t *trial, double *planes, double *hard)
+{
+    const int64_t sms = limits->cuda->sm_count;
+    const hard_choice_t choice = choose_hard(part, limits);
+    *planes =
+        tilemm__sgemm_stream_k_estimate(trial->variant,
+                                        tilemm__sgemm_pairs(&tilemm__sgemm_rows[trial->variant],
+                                                            part->m, part->n, part->batch_count),
+                                        sms / PAIR, tilemm__div_up(part->k, SM90_K), trial->shared);
+    *hard = tilemm__sgemm_stream_k_estimate(
+        choice.variant, choice.rows * choice.cols * part->batch_count, sms,
+        tilemm__div_up(part->k, TILEMM__SGEMM_HARD_K), choice.shared);
+}
+
+/* Whether hard data would make a product of planes slower than multiply-adds, which take `plain`
+ * cycles. */
+static int may_be_slow(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       const tilemm__sgemm_trial_t *trial, double plain)
+{
+    const double FIRST_PLANES = 17500; /* cycles until tiles have planes */
+    const double parts = (double)tilemm__div_up(args->k, trial->k_split) *
+                         (double)tilemm__div_up(args->batch_count, trial->batch_group);
+    const double cycles = tilemm__sgemm_cuda_estimate(trial, args, limits->cuda);
+    tilemm__sgemm_args_t part = *args;
+    double planes, hard;
+    part.k = tilemm__min(args->k, trial->k_split);
+    part.batch_count = trial->batch_group;
+    estimate_product(&part, limits, trial, &planes, &hard);
+    return cycles + (hard - planes + FIRST_PLANES) * parts > plain;
+}
+
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                              tilemm__sgemm_trial_t *best)
+                              double plain, tilemm__sgemm_trial_t *best)
 {
     const int products = limits->math == TILEMM_MATH_TF32 ? 1
                          : args->k <= LONGEST_K_OF_FOUR   ? 4
@@ -251,8 +321,13 @@ void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__li
         first.batch_count = plan.batch_group;
         now.variant = best_sm80(&first, limits, products);
     }
-    if (now.variant >= 0)
-        tilemm__sgemm_keep_better(args, limits, now, best);
+    if (now.variant < 0)
+        return;
+    /* Kernels that are faster than multiply-adds whatever the data are taken instead. */
+    if (now.variant >= SM90_FIRST && products > 1 && best->variant >= 0 && best->cycles < plain &&
+        may_be_slow(args, limits, &now, plain))
+        return;
+    tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
 /* ---- the kernels of a part ------------------------------------------------------------------- */
@@ -332,15 +407,6 @@ static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_ope
     if (kept->is_there)
         make->mn = make->mn_planes = 0;
     all->notes_pitch = kept->room;
-}
-
-/* Whether hard tiles may be computed as such, or their exact lines one by one: tiles that leave
- * most multiprocessors idle are no faster, and sums over a long k less exact. */
-static int may_be_hard(const tilemm__sgemm_args_t *args, int sm_count)
-{
-    return (double)tilemm__div_up(args->m, 128) * (double)tilemm__div_up(args->n, 64) *
-               (double)args->batch_count * 2 >=
-           sm_count;
 }
 
 static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
@@ -424,44 +490,6 @@ static int64_t fill_walk(int64_t rows, int64_t cols, int64_t batch_count, int64_
             (unsigned)(tail > 0 ? tilemm__min(used - layers * shared, shared * tail) : 0),
     };
     return used;
-}
-
-/* How hard tiles are computed from BF16 planes, if all of a product's are hard: the variant, its
- * tiles, and how many of the last ones share k out. */
-typedef struct {
-    int variant;
-    int64_t rows, cols, shared;
-} hard_choice_t;
-
-static hard_choice_t choose_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
-{
-    static const int variants[] = {TILEMM__sgemm_rest_sm90_128x128x32_nn,
-                                   TILEMM__sgemm_rest_sm90_128x64x32_nn};
-    const int64_t blocks = limits->cuda->sm_count;
-    hard_choice_t best = {.variant = -1};
-    double least = 0;
-    for (int i = 0; i < 2; i++) {
-        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variants[i]];
-        hard_choice_t now = {.variant = variants[i] + tilemm__sgemm_transposes(args),
-                             .rows = tilemm__div_up(args->m, row->m),
-                             .cols = tilemm__div_up(args->n, row->n)};
-        const int64_t tiles = now.rows * now.cols * args->batch_count, rest = tiles % blocks;
-        const int64_t steps = tilemm__div_up(args->k, row->k);
-        double cycles = tilemm__sgemm_stream_k_estimate(now.variant, tiles, blocks, steps, 0);
-        if (rest > 0 && tilemm__sgemm_may_divide_k(limits)) {
-            const double with =
-                tilemm__sgemm_stream_k_estimate(now.variant, tiles, blocks, steps, rest);
-            if (with < cycles) {
-                cycles = with;
-                now.shared = rest;
-            }
-        }
-        if (best.variant < 0 || cycles < least) {
-            least = cycles;
-            best = now;
-        }
-    }
-    return best;
 }
 
 /* While the first tiles are multiplied some warps make planes: in the time of 64 k a chunk for each

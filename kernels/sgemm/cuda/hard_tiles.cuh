@@ -41,27 +41,22 @@ enum {
     REGISTERS_PRODUCER = 88,
     REGISTERS_MULTIPLIER = 208,
     GROUP = 16, /* rows of tiles in a group of the tile walk */
+    BM = MULTIPLIERS * 64,
+    BN = 128,
+    ACCUMULATORS = BN / 2, /* registers */
     PRODUCTS = 6,
-    CORE_BYTES = CORE * CORE * 2,
-    PLANE_BYTES = CORE * BK * 2 /* of 8 lines */
-};
-
-/* A row of variants.h, and what follows from it. */
-template <int BM_, int BN_>
-struct shape_t {
-    static const int BM = BM_, BN = BN_;
-    static const int STAGE_A = BM * LINE, STAGE_B = BN * LINE; /* BF16 numbers */
-    static const int STAGE_BYTES = (STAGE_A + STAGE_B) * 2;
-    static const int STAGES = (208 << 10) / STAGE_BYTES;
-    static const int ACCUMULATORS = BN / 2; /* registers */
-    static_assert(BM == MULTIPLIERS * 64, "a warpgroup has 64 rows");
+    CORE_BYTES = CORE * CORE * 2, /* 8 lines by 8 of k */
+    PLANE_BYTES = CORE * BK * 2,  /* 8 lines of a plane */
+    STAGE_A = BM * LINE,          /* BF16 numbers */
+    STAGE_B = BN * LINE,
+    STAGE_BYTES = (STAGE_A + STAGE_B) * 2,
+    STAGES = (208 << 10) / STAGE_BYTES
 };
 
 /* Dynamic shared memory. */
-template <typename S>
 struct shared_t {
-    unsigned short a[S::STAGES][S::STAGE_A], b[S::STAGES][S::STAGE_B];
-    uint64_t full[S::STAGES], empty[S::STAGES];
+    unsigned short a[STAGES][STAGE_A], b[STAGES][STAGE_B];
+    uint64_t full[STAGES], empty[STAGES];
     uint64_t turn[MULTIPLIERS]; /* of each warpgroup, to ask for products */
     unsigned taken;             /* the block's first chunk of planes */
 };
@@ -71,21 +66,19 @@ struct place_t {
     unsigned matrix;
 };
 
-template <typename S>
 static __device__ __forceinline__ place_t locate(const hard_t &hard, unsigned tile)
 {
     const unsigned matrix = tile / hard.walk.per_matrix;
     const tile_position_t<unsigned> at =
         tile_walk<GROUP>(tile - matrix * hard.walk.per_matrix, hard.walk.rows, hard.walk.cols);
-    return {(int64_t)at.row * S::BM, (int64_t)at.col * S::BN, matrix};
+    return {(int64_t)at.row * BM, (int64_t)at.col * BN, matrix};
 }
 
 /* The next piece of a tile of this route, as stream_k_next(). */
-template <typename S>
 static __device__ __forceinline__ bool next_piece(const hard_t &hard, unsigned *at, piece_t *piece)
 {
     while (stream_k_next<1>(hard.walk, at, piece)) {
-        const place_t place = locate<S>(hard, piece->tile);
+        const place_t place = locate(hard, piece->tile);
         if (tilemm__sgemm_route(hard.routes, place.matrix, place.m, place.n) ==
             TILEMM__SGEMM_BY_BF16)
             return true;
@@ -94,11 +87,10 @@ static __device__ __forceinline__ bool next_piece(const hard_t &hard, unsigned *
 }
 
 /* Prepare the barriers, and make planes. */
-template <typename S>
-static __device__ __forceinline__ void prepare(const hard_t &hard, shared_t<S> &shared)
+static __device__ __forceinline__ void prepare(const hard_t &hard, shared_t &shared)
 {
     if (threadIdx.x == 0) {
-        for (int s = 0; s < S::STAGES; s++) {
+        for (int s = 0; s < STAGES; s++) {
             mbarrier_init(&shared.full[s], 1);
             mbarrier_init(&shared.empty[s], MULTIPLYING / 32);
         }
@@ -112,14 +104,13 @@ static __device__ __forceinline__ void prepare(const hard_t &hard, shared_t<S> &
 /* ---- producer ------------------------------------------------------------------------------- */
 
 /* One thread: bring the k-steps of all pieces, each when it is there and when there is room. */
-template <typename S>
-static __device__ __forceinline__ void bring(const hard_t &hard, shared_t<S> &shared)
+static __device__ __forceinline__ void bring(const hard_t &hard, shared_t &shared)
 {
     const int STEPS = CHUNK / BK; /* of a part of k */
     unsigned stage = 0, parity = 1, at = stream_k_start<1>(hard.walk);
     piece_t piece;
-    while (next_piece<S>(hard, &at, &piece)) {
-        const place_t place = locate<S>(hard, piece.tile);
+    while (next_piece(hard, &at, &piece)) {
+        const place_t place = locate(hard, piece.tile);
         const unsigned short *a =
             hard.a.planes + place_of(hard.a, place.matrix, piece.begin, hard.walk.steps, place.m);
         const unsigned short *b =
@@ -129,19 +120,18 @@ static __device__ __forceinline__ void bring(const hard_t &hard, shared_t<S> &sh
             if (step == piece.begin || step % STEPS == 0)
                 wait_for_planes(hard, place.matrix, step / STEPS);
             mbarrier_wait(&shared.empty[stage], parity);
-            mbarrier_expect(full, S::STAGE_BYTES);
-            bulk_load(shared.a[stage], a, S::STAGE_A * 2, full);
-            bulk_load(shared.b[stage], b, S::STAGE_B * 2, full);
+            mbarrier_expect(full, STAGE_BYTES);
+            bulk_load(shared.a[stage], a, STAGE_A * 2, full);
+            bulk_load(shared.b[stage], b, STAGE_B * 2, full);
             a += hard.a.of.mn_planes * LINE;
             b += hard.b.of.mn_planes * LINE;
-            advance<S::STAGES>(&stage, &parity);
+            advance<STAGES>(&stage, &parity);
         }
     }
 }
 
 /* The producer's warpgroup. */
-template <typename S>
-static __device__ __forceinline__ void produce(const hard_t &hard, shared_t<S> &shared)
+static __device__ __forceinline__ void produce(const hard_t &hard, shared_t &shared)
 {
     if (threadIdx.x == MULTIPLYING)
         bring(hard, shared);
@@ -152,9 +142,8 @@ static __device__ __forceinline__ void produce(const hard_t &hard, shared_t<S> &
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
 /* Start part += products FIRST to END - 1 of a k-step, as one group. */
-template <typename S, int FIRST, int END>
-static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS], uint64_t a,
-                                                uint64_t b)
+template <int FIRST, int END>
+static __device__ __forceinline__ void multiply(float (&part)[ACCUMULATORS], uint64_t a, uint64_t b)
 {
     const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
     const int of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
@@ -169,19 +158,17 @@ static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS], 
 }
 
 /* A multiplier thread: rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1. */
-template <typename S>
 struct multiplier_t {
     unsigned group, lane; /* the warpgroup, and the lane of the warp */
     unsigned row, col, stage, parity, turn_parity;
-    float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
+    float total[ACCUMULATORS], part[ACCUMULATORS];
 };
 
 /* total += part. If `keeps`, part becomes what the addition lost. */
-template <typename S>
-static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
+static __device__ __forceinline__ void add_part(multiplier_t &at, bool keeps)
 {
 #pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i++) {
+    for (int i = 0; i < ACCUMULATORS; i++) {
         const float sum = at.total[i] + at.part[i];
         if (keeps)
             at.part[i] += at.total[i] - sum;
@@ -190,45 +177,41 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 }
 
 /* Wait for the warpgroup's turn; and give it to the other one. */
-template <typename S>
-static __device__ __forceinline__ void take_turn(multiplier_t<S> &at, shared_t<S> &shared)
+static __device__ __forceinline__ void take_turn(multiplier_t &at, shared_t &shared)
 {
     mbarrier_wait(&shared.turn[at.group], at.turn_parity);
     at.turn_parity ^= 1;
 }
 
-template <typename S>
-static __device__ __forceinline__ void give_turn(const multiplier_t<S> &at, shared_t<S> &shared)
+static __device__ __forceinline__ void give_turn(const multiplier_t &at, shared_t &shared)
 {
     if (at.lane == 0)
         mbarrier_arrive(&shared.turn[MULTIPLIERS - 1 - at.group]);
 }
 
 /* Start part += products FIRST to END - 1 of the k-step of the present stage. */
-template <typename S, int FIRST, int END>
-static __device__ __forceinline__ void multiply_stage(multiplier_t<S> &at, shared_t<S> &shared)
+template <int FIRST, int END>
+static __device__ __forceinline__ void multiply_stage(multiplier_t &at, shared_t &shared)
 {
-    multiply<S, FIRST, END>(
-        at.part,
-        wgmma_operand_cores(shared.a[at.stage] + at.group * 64 * LINE, CORE_BYTES,
-                            PLANES * PLANE_BYTES),
-        wgmma_operand_cores(shared.b[at.stage], CORE_BYTES, PLANES * PLANE_BYTES));
+    multiply<FIRST, END>(at.part,
+                         wgmma_operand_cores(shared.a[at.stage] + at.group * 64 * LINE, CORE_BYTES,
+                                             PLANES * PLANE_BYTES),
+                         wgmma_operand_cores(shared.b[at.stage], CORE_BYTES, PLANES * PLANE_BYTES));
 }
 
 /* Multiply so many k-steps of a tile. */
-template <typename S>
-static __device__ __forceinline__ void multiply_steps(multiplier_t<S> &at, shared_t<S> &shared,
+static __device__ __forceinline__ void multiply_steps(multiplier_t &at, shared_t &shared,
                                                       unsigned steps)
 {
     unsigned before = 0;
 #pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i++)
+    for (int i = 0; i < ACCUMULATORS; i++)
         at.total[i] = at.part[i] = 0.0f;
     mbarrier_wait(&shared.full[at.stage], at.parity);
     take_turn(at, shared);
 #pragma unroll 1
     for (unsigned step = 0; step < steps; step++) {
-        multiply_stage<S, 0, 1>(at, shared);
+        multiply_stage<0, 1>(at, shared);
         give_turn(at, shared);
         wgmma_wait<0>();
         wgmma_pin(at.part);
@@ -238,8 +221,8 @@ static __device__ __forceinline__ void multiply_steps(multiplier_t<S> &at, share
         wgmma_pin(at.part);
         before = at.stage;
         take_turn(at, shared);
-        multiply_stage<S, 1, PRODUCTS>(at, shared);
-        advance<S::STAGES>(&at.stage, &at.parity);
+        multiply_stage<1, PRODUCTS>(at, shared);
+        advance<STAGES>(&at.stage, &at.parity);
         if (step + 1 < steps)
             mbarrier_wait(&shared.full[at.stage], at.parity);
     }
@@ -262,8 +245,7 @@ struct scales_t {
     bool plain;
 };
 
-template <typename S>
-static __device__ __forceinline__ scales_t scales_of(const multiplier_t<S> &at, const hard_t &hard,
+static __device__ __forceinline__ scales_t scales_of(const multiplier_t &at, const hard_t &hard,
                                                      const place_t &place)
 {
     const unsigned *const of_a =
@@ -281,7 +263,7 @@ static __device__ __forceinline__ scales_t scales_of(const multiplier_t<S> &at, 
         }
 #pragma unroll
     for (int c = 0; c < 4; c++)
-        if ((int)at.lane * 4 + c < min((int64_t)S::BN, cols)) {
+        if ((int)at.lane * 4 + c < min((int64_t)BN, cols)) {
             const int log2 = scale_log2(__ldg(of_b + c));
             scales.columns |= (unsigned)(log2 + SCALE_BIAS) << c * 8;
             scales.plain &= log2 >= 0 && log2 <= MOST_PLAIN;
@@ -303,8 +285,7 @@ static __device__ __forceinline__ float scaled_back(float v, int log2)
 }
 
 /* What columns col + 8 i and col + 8 i + 1 were multiplied by, in the low bytes of a word. */
-template <typename S>
-static __device__ __forceinline__ unsigned columns_of(const multiplier_t<S> &at,
+static __device__ __forceinline__ unsigned columns_of(const multiplier_t &at,
                                                       const scales_t &scales, int i)
 {
     return __shfl_sync(~0u, scales.columns, i * 2 + at.col / 4) >> at.col % 4 * 8;
@@ -312,14 +293,13 @@ static __device__ __forceinline__ unsigned columns_of(const multiplier_t<S> &at,
 
 /* Scale a tile's sums back. Usual ones have few instructions of their own: a tile takes longer to
  * fetch them than to execute them. */
-template <typename S>
-static __device__ __forceinline__ void scale_back(multiplier_t<S> &at, const scales_t &scales)
+static __device__ __forceinline__ void scale_back(multiplier_t &at, const scales_t &scales)
 {
     const int log2[2] = {(int)scales.rows[0] - SCALE_BIAS, (int)scales.rows[1] - SCALE_BIAS};
     if (scales.plain) {
         const float row[2] = {power_of_two(-log2[0]), power_of_two(-log2[1])};
 #pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+        for (int i = 0; i < ACCUMULATORS; i += 4) {
             const unsigned columns = columns_of(at, scales, i / 4);
 #pragma unroll
             for (int j = 0; j < 4; j++)
@@ -331,7 +311,7 @@ static __device__ __forceinline__ void scale_back(multiplier_t<S> &at, const sca
         return;
     }
 #pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+    for (int i = 0; i < ACCUMULATORS; i += 4) {
         const unsigned columns = columns_of(at, scales, i / 4);
 #pragma unroll
         for (int j = 0; j < 4; j++)
@@ -341,9 +321,8 @@ static __device__ __forceinline__ void scale_back(multiplier_t<S> &at, const sca
 }
 
 /* Store a tile. */
-template <typename S>
 static __device__ __forceinline__ void
-store_tile(multiplier_t<S> &at, const tilemm__sgemm_args_t &args, const place_t &place)
+store_tile(multiplier_t &at, const tilemm__sgemm_args_t &args, const place_t &place)
 {
     const int64_t m = place.m + at.row, rows = args.m - m, cols = args.n - place.n;
     float *const c =
@@ -356,13 +335,12 @@ store_tile(multiplier_t<S> &at, const tilemm__sgemm_args_t &args, const place_t 
 }
 
 /* The multiplier threads: all tiles of this route. */
-template <typename S>
 static __device__ __forceinline__ void
-multiply_tiles(const hard_t &hard, const tilemm__sgemm_args_t &args, shared_t<S> &shared)
+multiply_tiles(const hard_t &hard, const tilemm__sgemm_args_t &args, shared_t &shared)
 {
     unsigned next = stream_k_start<1>(hard.walk);
     piece_t piece;
-    multiplier_t<S> at;
+    multiplier_t at;
     at.group = threadIdx.x / WARPGROUP;
     at.lane = threadIdx.x % 32;
     at.row = threadIdx.x / 32 * 16 + at.lane / 4;
@@ -370,8 +348,8 @@ multiply_tiles(const hard_t &hard, const tilemm__sgemm_args_t &args, shared_t<S>
     at.stage = at.parity = 0;
     at.turn_parity = at.group == 0; /* the first has the first turn */
 #pragma unroll 1
-    while (next_piece<S>(hard, &next, &piece)) {
-        const place_t place = locate<S>(hard, piece.tile);
+    while (next_piece(hard, &next, &piece)) {
+        const place_t place = locate(hard, piece.tile);
         const scales_t scales = scales_of(at, hard, place);
         multiply_steps(at, shared, piece.end - piece.begin);
         if (piece.tile < hard.walk.whole ||

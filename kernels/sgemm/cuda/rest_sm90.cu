@@ -18,16 +18,17 @@
 typedef tilemm__sgemm_rest_t rest_t;
 typedef exact_lines::shared_t<6> exact_shared_t;
 
-/* The multipliers of S are the threads that the other parts are written for. */
-template <typename S, bool A_K, bool B_K>
+/* The multipliers are the threads that the other parts are written for. */
+template <bool A_K, bool B_K>
 static __device__ __forceinline__ void compute_rest(const rest_t &problem)
 {
     typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16> ffma_t;
     extern __shared__ __align__(1024) unsigned char memory[];
-    hard_tiles::shared_t<S> &shared = *(hard_tiles::shared_t<S> *)memory;
+    hard_tiles::shared_t &shared = *(hard_tiles::shared_t *)memory;
     static_assert((int)hard_tiles::MULTIPLYING == (int)exact_lines::THREADS, "a thread for each");
     static_assert((int)hard_tiles::MULTIPLYING == ffma_t::WARPS * 32, "a thread for each");
     static_assert(ffma_t::SHARED_BYTES <= sizeof(shared), "room for both");
+    static_assert(sizeof(exact_shared_t) <= sizeof(shared), "room for both");
     wait_for_previous();
     let_next_start();
 
@@ -61,26 +62,18 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem)
 }
 
 #define REST(name, m, n, a_k, b_k)                                                                 \
-    typedef hard_tiles::shape_t<m, n> name##_t;                                                    \
-    static_assert(sizeof(exact_shared_t) <= sizeof(hard_tiles::shared_t<name##_t>),                \
-                  "room for both");                                                                \
+    static_assert(m == hard_tiles::BM && n == hard_tiles::BN, "what the code is written for");     \
     KERNEL_OF(name, (hard_tiles::THREADS, 1), (const __grid_constant__ rest_t problem),            \
-              compute_rest<name##_t, a_k, b_k>(problem))
+              compute_rest<a_k, b_k>(problem))
 TILEMM__SGEMM_REST_ROWS(REST)
-
-template <typename S>
-static int launch(void (*kernel)(rest_t), const rest_t *problem, cudaStream_t stream)
-{
-    return launch_kernel(
-        kernel, {problem->blocks, hard_tiles::THREADS, sizeof(hard_tiles::shared_t<S>), 1, true},
-        stream, *problem);
-}
 
 extern "C" int tilemm__sgemm_rest_launch(const rest_t *problem, void *stream)
 {
+    const launch_t how = {problem->blocks, hard_tiles::THREADS, sizeof(hard_tiles::shared_t), 1,
+                          true};
     switch (problem->variant) {
 #define LAUNCH(name, ...)                                                                          \
-    case TILEMM__##name: return launch<name##_t>(name, problem, (cudaStream_t)stream);
+    case TILEMM__##name: return launch_kernel(name, how, (cudaStream_t)stream, *problem);
         TILEMM__SGEMM_REST_ROWS(LAUNCH)
     }
     return cudaErrorInvalidValue;
