@@ -225,16 +225,13 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
 
 /* ---- hard tiles ------------------------------------------------------------------------------ */
 
-/* Whether hard tiles may be computed as such, or their exact lines one by one: few tiles with a
- * short k leave most multiprocessors idle. */
+/* Whether hard tiles may be computed as such, or their exact lines one by one: tiles that leave
+ * most multiprocessors idle are no faster by FP32 multiply-adds, to which some of them go. */
 static int may_be_hard(const tilemm__sgemm_args_t *args, int sm_count)
 {
-    enum { LEAST_STEPS = 8 }; /* of a multiprocessor */
-    const double rows = (double)tilemm__div_up(args->m, 128) * (double)args->batch_count;
-    return rows * (double)tilemm__div_up(args->n, 64) * 2 >= sm_count ||
-           rows * (double)tilemm__div_up(args->n, 128) *
-                   (double)tilemm__div_up(args->k, TILEMM__SGEMM_HARD_K) >=
-               (double)LEAST_STEPS * sm_count;
+    return (double)tilemm__div_up(args->m, 128) * (double)tilemm__div_up(args->n, 64) *
+               (double)args->batch_count * 2 >=
+           sm_count;
 }
 
 /* How hard tiles are computed from BF16 planes, if all of a product's are hard: the variant, its
@@ -276,7 +273,7 @@ static void estimate_product(const tilemm__sgemm_args_t *part, const tilemm__lim
         tilemm__div_up(part->k, TILEMM__SGEMM_HARD_K), choice.shared);
 }
 
-/* Whether hard data would make a product of planes slower than multiply-adds, which take `plain`
+/* Whether hard tiles would make a product of planes slower than multiply-adds, which take `plain`
  * cycles. */
 static int may_be_slow(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_trial_t *trial, double plain)
@@ -290,7 +287,8 @@ static int may_be_slow(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     part.k = tilemm__min(args->k, trial->k_split);
     part.batch_count = trial->batch_group;
     estimate_product(&part, limits, trial, &planes, &hard);
-    return cycles + (hard - planes + FIRST_PLANES) * parts > plain;
+    return may_be_hard(&part, limits->cuda->sm_count) &&
+           cycles + (hard - planes + FIRST_PLANES) * parts > plain;
 }
 
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
