@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "align.h"
+#include "fused.h"
 #include "half_parts.h"
 #include "half_planes.h"
 #include "packed.h"
