@@ -62,8 +62,8 @@ typedef struct {
     float *partial; /* NULL: a cluster, or one split */
     size_t partial_bytes;
     /* Items: a tile of a matrix and one split of its k. */
-    unsigned rows, cols;           /* of tiles in a matrix */
-    unsigned count;                /* of items */
+    unsigned rows, cols;         /* of tiles in a matrix */
+    unsigned count;              /* of items */
     tilemm__sgemm_carry_t carry; /* of half_sm90.cu, which fills it in; of invariant_sm90.cu, which
                                     computes what planes do not carry, if not NULL */
     int goes_on; /* half_sm90.cu computes that itself: one split, or a cluster whose parts are those
