@@ -73,10 +73,8 @@ tilemm__sgemm_args_t tilemm__sgemm_aligned(const tilemm__sgemm_args_t *args);
 /* The bytes of workspace that the copies take at most. */
 double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args);
 /* The pass that makes the copies, from *bytes of the workspace on, which grows by what they take.
- * At most `blocks` blocks of threads for each operand: where it may turn out that none are needed,
- * each costs the time of its launch. */
-tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args, int64_t blocks,
-                                                 size_t *bytes);
+ */
+tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args, size_t *bytes);
 
 /* FP32 multiply-adds (plan_ffma.c), BF16 planes or TF32 that are made in the kernel (plan_fused.c),
  * and FP16 planes that a pass makes (plan_planes_cuda.c). try: keep the family's best, where

@@ -66,8 +66,7 @@ double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args)
     return most_bytes_of(&a, args->batch_count) + most_bytes_of(&b, args->batch_count);
 }
 
-tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args, int64_t blocks,
-                                                 size_t *bytes)
+tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args, size_t *bytes)
 {
     tilemm__sgemm_copies_t copies = {
         .pass = {.operand = {copied_a(args), copied_b(args)}, .variant = TILEMM__sgemm_align_sm90}};
@@ -75,7 +74,7 @@ tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *arg
         operand_t *const operand = &copies.pass.operand[i];
         operand->count = operand->rows * operand->ld_to * args->batch_count;
         operand->blocks = (unsigned)tilemm__min(
-            tilemm__div_up(operand->count, TILEMM__SGEMM_ALIGN_BLOCK), blocks);
+            tilemm__div_up(operand->count, TILEMM__SGEMM_ALIGN_BLOCK), TILEMM__SGEMM_MOST_BLOCKS);
         copies.pass.blocks += operand->blocks;
         if (operand->blocks == 0)
             continue;

@@ -323,8 +323,7 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
     plan->as.fused.copies.pass.blocks = 0;
     plan->as.fused.rest.blocks = 0;
     if (!tilemm__sgemm_reads_unaligned(trial->variant))
-        plan->as.fused.copies =
-            tilemm__sgemm_plan_copies(&exchanged, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
+        plan->as.fused.copies = tilemm__sgemm_plan_copies(&exchanged, &plan->workspace);
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
     if (tilemm__sgemm_is_half(trial->variant))
         fill_rest(args, limits, trial, plan);
