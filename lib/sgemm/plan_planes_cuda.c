@@ -226,16 +226,17 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
 /* ---- hard tiles ------------------------------------------------------------------------------ */
 
 /* Whether hard tiles may be computed as such, or their exact lines one by one: tiles that leave
- * most multiprocessors idle are no faster by FP32 multiply-adds, to which some of them go. */
-static int may_be_hard(const tilemm__sgemm_args_t *args, int sm_count)
+ * most multiprocessors idle, and cannot share k out, are no faster. */
+static int may_be_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int shares)
 {
-    return (double)tilemm__div_up(args->m, 128) * (double)tilemm__div_up(args->n, 64) *
-               (double)args->batch_count * 2 >=
-           sm_count;
+    return (shares && tilemm__sgemm_may_divide_k(limits)) ||
+           (double)tilemm__div_up(args->m, 128) * (double)tilemm__div_up(args->n, 64) *
+                   (double)args->batch_count * 2 >=
+               limits->cuda->sm_count;
 }
 
-/* How hard tiles are computed from BF16 planes, if all of a product's are hard: the variant, its
- * tiles, and how many of the last ones share k out. */
+/* How sm90 computes hard tiles if all of a product's are hard: the variant, its tiles, and how many
+ * of the last ones share k out. */
 typedef struct {
     int variant;
     int64_t rows, cols, shared;
@@ -287,7 +288,7 @@ static int may_be_slow(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     part.k = tilemm__min(args->k, trial->k_split);
     part.batch_count = trial->batch_group;
     estimate_product(&part, limits, trial, &planes, &hard);
-    return may_be_hard(&part, limits->cuda->sm_count) &&
+    return may_be_hard(&part, limits, 1) &&
            cycles + (hard - planes + FIRST_PLANES) * parts > plain;
 }
 
@@ -407,7 +408,7 @@ static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_ope
     all->notes_pitch = kept->room;
 }
 
-static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int shares,
                        tilemm__sgemm_judge_lines_t *judge)
 {
     enum { THREADS = 256, BLOCKS_OF_THREAD = 4, MOST_SLICES = 8 };
@@ -418,13 +419,13 @@ static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_trai
     judge->a.tiles = (unsigned)tilemm__div_up(args->m, THREADS / slices);
     judge->b.tiles = (unsigned)tilemm__div_up(args->n, THREADS / slices);
     judge->a.k = judge->b.k = args->k;
-    judge->few = few_of(args, traits->sm_count);
-    judge->may_be_hard = may_be_hard(args, traits->sm_count);
+    judge->few = few_of(args, limits->cuda->sm_count);
+    judge->may_be_hard = may_be_hard(args, limits, shares);
     judge->slices = slices;
     judge->blocks_a = judge->a.tiles * (unsigned)args->batch_count;
     judge->blocks = judge->blocks_a + judge->b.tiles * (unsigned)args->batch_count;
     judge->variant = TILEMM__sgemm_judge_lines_sm80;
-    judge->concurrent = traits->cc >= 90;
+    judge->concurrent = limits->cuda->cc >= 90;
 }
 
 static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -522,7 +523,9 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__sgemm_rest_t *const rest = &part->rest;
     rest->blocks = 0;
     if (sm90) {
-        const hard_choice_t choice = choose_hard(args, limits);
+        hard_choice_t choice = choose_hard(args, limits);
+        if (!bf16) /* nor has memory for pieces */
+            choice.shared = 0;
         rest->variant = choice.variant;
         rest->bf16 = hard_of(args, &choice, limits->cuda->sm_count, &part->make);
         rest->blocks = (unsigned)limits->cuda->sm_count;
@@ -541,7 +544,7 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__sgemm_args
     const tilemm__sgemm_kept_t *const kept = limits->kept;
     const int products = tilemm__sgemm_rows[trial->variant].products;
     fill_make(args, whole, &part->make);
-    fill_judge(args, limits->cuda, &part->judge);
+    fill_judge(args, limits, bf16, &part->judge);
     fill_rest(args, limits, trial->variant >= SM90_FIRST, bf16, part);
     part->judge.a.of = part->make.a.to;
     part->judge.b.of = part->make.b.to;
@@ -629,7 +632,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
 {
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const tilemm__sgemm_args_t largest = part_of(args, trial, 0, 0);
-    int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&largest, limits->cuda->sm_count);
+    int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&largest, limits, 1);
     size_t bytes = lay_out_all(args, limits, trial, bf16, planes);
     if (bytes > limits->workspace) { /* k is not divided to make room for BF16 planes */
         bf16 = 0;

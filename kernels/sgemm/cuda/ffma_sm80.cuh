@@ -477,7 +477,8 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
             put_four(four, sum[four / QN] + four % QN * 4);
         return;
     }
-    __syncthreads(); /* the stages are all read */
+    if constexpr (S::CHAIN <= 1)
+        __syncthreads(); /* the stages are all read */
 #pragma unroll
     for (unsigned four = 0; four < FOURS; four++) {
         float v[4];
@@ -535,28 +536,24 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
     cluster_sync(); /* nobody leaves while another may still read its sums */
 }
 
-/* Compute tile number `number` of the grids. */
-template <class S>
-static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem, uint64_t number)
+/* Compute a tile, or a part of its k, unless begin() returns false. Warps for which finish(sums)
+ * returns true store their sums; in rest_sm90.cu these need not be all, and it waits until the
+ * stages are read. */
+template <class S, typename begin_t, typename finish_t>
+static __device__ __forceinline__ void compute(const tilemm__sgemm_ffma_t &problem,
+                                               const tile_place_t &place, const begin_t &begin,
+                                               const finish_t &finish)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     extern __shared__ __align__(128) float stages[];
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned group = S::GROUPS > 1 ? threadIdx.x / 32 / S::GROUP_WARPS : 0;
     const unsigned warp = threadIdx.x / 32 - group * S::GROUP_WARPS, lane = threadIdx.x % 32;
-    const tile_place_t place = tile_place<S::BM, S::BN>(problem, number);
     const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0;
     const unsigned steps = (unsigned)((place.depth - 1) / S::BK); /* after the first */
     const unsigned depth0 = (unsigned)(place.depth - (int64_t)steps * S::BK);
 
-    /* Start the copies of the first stage. */
-    wait_for_previous();
-    if (problem.lets_start)
-        let_next_start();
-    if (S::BM * S::BN == 128 * 128 && problem.routes.a &&
-        (!(*problem.routes.left & TILEMM__SGEMM_BY_FP32) ||
-         tilemm__sgemm_route(problem.routes, place.matrix, place.begin_m, place.begin_n) !=
-             TILEMM__SGEMM_BY_FP32))
+    if (!begin())
         return;
 
     const unsigned ring = shared_address(stages);
@@ -597,10 +594,31 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
 #pragma unroll
         for (int j = 0; j < 4 * S::QN && !S::CHAIN; j++)
             sum[i][j] += 0.0f; /* no -0 */
-    if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
-        let_next_start();
-    store_tile<S>(S::CHAIN == 1 ? total : sum, problem, place, ring, group, m, n);
+    if (finish(sum))
+        store_tile<S>(S::CHAIN == 1 ? total : sum, problem, place, ring, group, m, n);
 #endif
+}
+
+/* Compute tile number `number` of the grids. */
+template <class S>
+static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem, uint64_t number)
+{
+    const tile_place_t place = tile_place<S::BM, S::BN>(problem, number);
+    const auto begin = [&] {
+        wait_for_previous();
+        if (problem.lets_start)
+            let_next_start();
+        return !(S::BM * S::BN == 128 * 128 && problem.routes.a &&
+                 (!(*problem.routes.left & TILEMM__SGEMM_BY_FP32) ||
+                  tilemm__sgemm_route(problem.routes, place.matrix, place.begin_m, place.begin_n) !=
+                      TILEMM__SGEMM_BY_FP32));
+    };
+    const auto finish = [&](const float(&)[4 * S::QM][4 * S::QN]) {
+        if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
+            let_next_start();
+        return true;
+    };
+    compute<S>(problem, place, begin, finish);
 }
 
 } /* namespace ffma_sm80 */

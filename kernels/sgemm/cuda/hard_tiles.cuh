@@ -74,13 +74,13 @@ static __device__ __forceinline__ place_t locate(const hard_t &hard, unsigned ti
     return {(int64_t)at.row * BM, (int64_t)at.col * BN, matrix};
 }
 
-/* The next piece of a tile of this route, as stream_k_next(). */
-static __device__ __forceinline__ bool next_piece(const hard_t &hard, unsigned *at, piece_t *piece)
+/* The next piece of a tile of a route, as stream_k_next(). */
+static __device__ __forceinline__ bool next_piece(const hard_t &hard, tilemm__sgemm_route_t route,
+                                                  unsigned *at, piece_t *piece)
 {
     while (stream_k_next<1>(hard.walk, at, piece)) {
         const place_t place = locate(hard, piece->tile);
-        if (tilemm__sgemm_route(hard.routes, place.matrix, place.m, place.n) ==
-            TILEMM__SGEMM_BY_BF16)
+        if (tilemm__sgemm_route(hard.routes, place.matrix, place.m, place.n) == route)
             return true;
     }
     return false;
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void bring(const hard_t &hard, shared_t &share
     const int STEPS = CHUNK / BK; /* of a part of k */
     unsigned stage = 0, parity = 1, at = stream_k_start<1>(hard.walk);
     piece_t piece;
-    while (next_piece(hard, &at, &piece)) {
+    while (next_piece(hard, TILEMM__SGEMM_BY_BF16, &at, &piece)) {
         const place_t place = locate(hard, piece.tile);
         const unsigned short *a =
             hard.a.planes + place_of(hard.a, place.matrix, piece.begin, hard.walk.steps, place.m);
@@ -348,7 +348,7 @@ multiply_tiles(const hard_t &hard, const tilemm__sgemm_args_t &args, shared_t &s
     at.stage = at.parity = 0;
     at.turn_parity = at.group == 0; /* the first has the first turn */
 #pragma unroll 1
-    while (next_piece(hard, &next, &piece)) {
+    while (next_piece(hard, TILEMM__SGEMM_BY_BF16, &next, &piece)) {
         const place_t place = locate(hard, piece.tile);
         const scales_t scales = scales_of(at, hard, place);
         multiply_steps(at, shared, piece.end - piece.begin);
