@@ -408,6 +408,18 @@ static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_ope
     all->notes_pitch = kept->room;
 }
 
+/* Exact lines make a group hard if they are more than one line in so many, 0: never. At 4096^3 these
+ * take as long by themselves as all of the product in BF16; each tile of lines as START more of k.
+ */
+static unsigned exact_one_in(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             int shares)
+{
+    enum { ONE_IN = 24, START = 272 };
+    if (!may_be_hard(args, limits, shares))
+        return 0;
+    return (unsigned)(ONE_IN + ONE_IN * START / args->k);
+}
+
 static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int shares,
                        tilemm__sgemm_judge_lines_t *judge)
 {
@@ -420,7 +432,7 @@ static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     judge->b.tiles = (unsigned)tilemm__div_up(args->n, THREADS / slices);
     judge->a.k = judge->b.k = args->k;
     judge->few = few_of(args, limits->cuda->sm_count);
-    judge->may_be_hard = may_be_hard(args, limits, shares);
+    judge->one_in = exact_one_in(args, limits, shares);
     judge->slices = slices;
     judge->blocks_a = judge->a.tiles * (unsigned)args->batch_count;
     judge->blocks = judge->blocks_a + judge->b.tiles * (unsigned)args->batch_count;
@@ -492,7 +504,7 @@ static int64_t fill_walk(int64_t rows, int64_t cols, int64_t batch_count, int64_
 }
 
 /* While the first tiles are multiplied some warps make planes: in the time of 64 k a chunk for each
- * multiprocessor. */
+ * multiprocessor. Where all tiles share k out, all parts of k are needed at once. */
 static tilemm__sgemm_hard_t hard_of(const tilemm__sgemm_args_t *args, const hard_choice_t *choice,
                                     int sm_count, const tilemm__sgemm_make_planes_t *make)
 {
@@ -502,10 +514,10 @@ static tilemm__sgemm_hard_t hard_of(const tilemm__sgemm_args_t *args, const hard
     const int64_t of_part = (make->a.mn_planes + make->b.mn_planes) / TILEMM__SGEMM_HARD_LINES;
     const int64_t all =
         of_part * tilemm__div_up(args->k, TILEMM__SGEMM_HARD_CHUNK) * args->batch_count;
-    const int64_t later = args->k / K_OF_CHUNK * sm_count;
-    hard.first = (unsigned)tilemm__max(of_part, all - later);
     fill_walk(choice->rows, choice->cols, args->batch_count,
               tilemm__div_up(args->k, TILEMM__SGEMM_HARD_K), choice->shared, sm_count, &hard.walk);
+    const int64_t later = hard.walk.whole > 0 ? args->k / K_OF_CHUNK * sm_count : 0;
+    hard.first = (unsigned)tilemm__max(of_part, all - later);
     return hard;
 }
 
@@ -598,13 +610,17 @@ static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *args,
     return part;
 }
 
-/* All of the workspace. Returns its bytes. `bf16`: with room for hard tiles from BF16 planes. */
+/* All of the workspace. Returns its bytes. `bf16`: with room for hard tiles from BF16 planes;
+ * `pieces`: for exact lines whose tiles are divided along k. */
 static size_t lay_out_all(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                          const tilemm__sgemm_trial_t *trial, int bf16,
+                          const tilemm__sgemm_trial_t *trial, int bf16, int pieces,
                           tilemm__sgemm_planes_cuda_plan_t *planes)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const int sm_count = limits->cuda->sm_count;
+    const int64_t exact_pieces = pieces ? (int64_t)sm_count * TILEMM__SGEMM_EXACT_BLOCKS *
+                                              TILEMM__SGEMM_EXACT_PIECES * 2
+                                        : 0; /* of two passes */
     size_t bytes = lay_out(args, limits->kept, row->products, bf16, trial->k_split,
                            trial->batch_group, planes);
     size_t partial = partial_bytes_of(row, trial->shared, PAIR, sm_count);
@@ -621,9 +637,12 @@ static size_t lay_out_all(const tilemm__sgemm_args_t *args, const tilemm__limits
     }
     planes->counters = take(&bytes, counter_bytes_of(trial->shared, PAIR));
     planes->hard_counters = take(&bytes, counter_bytes_of(shared, 1));
+    planes->exact_counters = take(&bytes, exact_pieces * (int64_t)sizeof(unsigned));
     planes->zero = tilemm__sgemm_zero_of(limits->kept ? bytes - planes->a.groups : 0);
     planes->zeros = limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
     planes->partial = take(&bytes, (int64_t)partial);
+    planes->exact_partial =
+        pieces ? take(&bytes, exact_pieces * TILEMM__SGEMM_EXACT_TILE * (int64_t)sizeof(float)) : 0;
     return bytes;
 }
 
@@ -633,10 +652,11 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const tilemm__sgemm_args_t largest = part_of(args, trial, 0, 0);
     int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&largest, limits, 1);
-    size_t bytes = lay_out_all(args, limits, trial, bf16, planes);
-    if (bytes > limits->workspace) { /* k is not divided to make room for BF16 planes */
+    size_t bytes =
+        lay_out_all(args, limits, trial, bf16, tilemm__sgemm_may_divide_k(limits), planes);
+    if (bytes > limits->workspace) { /* k is not divided to make room for these */
         bf16 = 0;
-        bytes = lay_out_all(args, limits, trial, bf16, planes);
+        bytes = lay_out_all(args, limits, trial, 0, 0, planes);
     }
     plan->method = TILEMM__SGEMM_PLANES;
     plan->keeps = limits->kept != NULL;

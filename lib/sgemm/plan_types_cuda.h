@@ -122,8 +122,9 @@ typedef struct {
     tilemm__sgemm_planes_places_t a, b;
     /* Likewise. `density` has A's, B's, the word that tells what is left, and the chunks of BF16
      * planes; counters follow, and the pass that makes planes makes zeros of all; or, where planes
-     * stay, a kernel before it, and of both operands' groups. */
-    size_t density, counters, hard_counters, partial;
+     * stay, a kernel before it, and of both operands' groups. exact_partial: 0 if exact lines are
+     * not divided along k. */
+    size_t density, counters, hard_counters, exact_counters, partial, exact_partial;
     unsigned zeros;            /* words, from `density` on, if `zero` is not launched */
     tilemm__sgemm_zero_t zero; /* if blocks is not 0: from a.groups on */
     tilemm__sgemm_planes_part_t part[2][2];

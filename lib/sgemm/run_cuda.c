@@ -253,6 +253,9 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->sums.partial = (void *)(workspace + plan->partial);
     rest->bf16.sums.counters = (void *)(workspace + plan->hard_counters);
     rest->bf16.sums.partial = product->sums.partial; /* whose sums are done */
+    rest->exact.sums.counters = (void *)(workspace + plan->exact_counters);
+    if (plan->exact_partial > 0)
+        rest->exact.sums.partial = (void *)(workspace + plan->exact_partial);
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &rest->exact.pass[columns];
         place_lines(columns ? b : a, columns ? &product->b : &product->a, &pass->lines);

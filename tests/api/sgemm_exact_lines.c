@@ -105,6 +105,21 @@ static void try_many_lines(tilemm_t ctx)
     }
 }
 
+/* Few tiles, which are divided along k; in a batch and with both operands' lines. */
+static void try_long_k(tilemm_t ctx)
+{
+    static const int64_t sizes[][3] = {
+        {300, 41, 9001}, {41, 300, 3000}, {512, 600, 2049}, {9000, 33, 1500}};
+    for (int x = 0; x < 8; x++) {
+        const int64_t *const size = sizes[x % 4];
+        gemm_t g = gemm_by_bits(x * 3 % 8, size, x % 4 == 3 ? -0.75f : 1, x % 5 == 4 ? 0.5f : 0);
+        if (test_quick() && x % 4 != x / 4)
+            continue;
+        gemm_set_ld(&g, x % 3, x / 2 % 3, x % 2);
+        try_lines(ctx, &g, 0, x % 2 ? 0 : size[0] > 1000 ? 70 : 3, x % 3 ? 2 : 0, 1 + x % 3);
+    }
+}
+
 int main(void)
 {
     static const char *const archs[] = {"", "sm80"};
@@ -115,6 +130,7 @@ int main(void)
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
         try_counts(ctx);
         try_many_lines(ctx);
+        try_long_k(ctx);
         tilemm_destroy(ctx);
     }
     free_operands();

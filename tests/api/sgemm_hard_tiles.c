@@ -120,6 +120,23 @@ static void try_all(tilemm_t ctx)
     try_kinds(ctx, &g, 0, (kind_t[]){OWN, OWN}, (kind_t[]){WIDE, WIDE, WIDE}, 1);
 }
 
+/* Few tiles, which share k out: from BF16 planes, by multiply-adds, or some of both. */
+static void try_few(tilemm_t ctx)
+{
+    static const kind_t of_a[][3] = {{WIDE, SPREAD, PLAIN}, {SPREAD, WIDE}, {SPECIAL, PLAIN, FEW}};
+    static const kind_t of_b[][3] = {{SPREAD, WIDE}, {SPREAD, PLAIN, TINY}, {WIDE, WIDE}};
+    static const int64_t sizes[][3] = {{300, 260, 9001}, {1030, 600, 3000}, {70, 515, 5003}};
+    for (int x = 0; x < 9; x++) {
+        gemm_t g = gemm_by_bits(x * 3 % 8, sizes[x % 3], 1, x % 2 ? -1.5f : 0);
+        if (test_quick() && x % 3 != x / 3)
+            continue;
+        gemm_set_ld(&g, x % 2, x / 2 % 2 * 3, x % 3 % 2);
+        try_kinds(ctx, &g, 0, of_a[x / 3], of_b[x / 3], 1);
+    }
+    gemm_t g = gemm_by_bits(TRANS_A, (int64_t[]){120, 130, 2500}, 1, 0);
+    try_kinds(ctx, &g, 0, (kind_t[]){SPREAD, WIDE, PLAIN}, (kind_t[]){SPREAD, TINY, OWN}, 3);
+}
+
 int main(void)
 {
     static const char *const archs[] = {"", "sm80"};
@@ -129,6 +146,7 @@ int main(void)
         setenv("TILEMM_VARIANT", *arch ? "sgemm_planes_sm80" : "sgemm_planes", 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
         try_all(ctx);
+        try_few(ctx);
         tilemm_destroy(ctx);
     }
     free_operands();

@@ -153,7 +153,23 @@ static void check_rest(const tilemm__limits_t *limits, const tilemm__sgemm_cuda_
                              planes->b.notes, planes->b.exact,  planes->b.groups,
                              planes->density, planes->counters, planes->hard_counters,
                              planes->partial, planes->a.bf16,   planes->b.bf16};
-    if (part->rest.blocks == 0 || hard->routes.no_bf16)
+    const size_t pieces = (size_t)part->rest.exact.blocks * TILEMM__SGEMM_EXACT_PIECES * 2;
+    const size_t zeros_end = planes->density + planes->zeros * sizeof(unsigned);
+    if (planes->exact_partial > 0)
+        CHECK(planes->exact_partial >= planes->partial && planes->exact_partial % 16 == 0 &&
+                  planes->exact_partial + pieces * TILEMM__SGEMM_EXACT_TILE * sizeof(float) <=
+                      plan->workspace &&
+                  planes->exact_counters >= planes->hard_counters &&
+                  (planes->exact_counters + pieces * sizeof(unsigned) <= zeros_end || plan->keeps),
+              "%s: pieces of exact lines at %zu and %zu of %zu", plan->name, planes->exact_counters,
+              planes->exact_partial, plan->workspace);
+    CHECK(planes->exact_partial == 0 || tilemm__sgemm_may_divide_k(limits),
+          "%s: exact lines divided along k", plan->name);
+    if (part->rest.blocks == 0)
+        return;
+    CHECK(hard->walk.shared == 0 || !hard->routes.no_bf16, "%s: no memory to share k out",
+          plan->name);
+    if (hard->routes.no_bf16)
         return;
     CHECK(hard->walk.rows == tilemm__div_up(product->m, row->m) &&
               hard->walk.cols == tilemm__div_up(product->n, row->n) &&
@@ -180,7 +196,7 @@ static void check_rest(const tilemm__limits_t *limits, const tilemm__sgemm_cuda_
     CHECK(planes->partial + bytes <= plan->workspace, "%s: sums of %zu bytes", plan->name, bytes);
     CHECK(planes->hard_counters +
                       hard->walk.shared * TILEMM__SGEMM_STREAM_K_COUNTERS * sizeof(unsigned) <=
-                  planes->density + planes->zeros * sizeof(unsigned) ||
+                  zeros_end ||
               plan->keeps,
           "%s: counters that are not zeros", plan->name);
 }

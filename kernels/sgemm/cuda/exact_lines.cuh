@@ -16,7 +16,8 @@
  * Tiles are small, so that a few exact lines keep all multiprocessors busy. To have enough
  * multiply-adds for each read of Ms and Ns all the same, each warp computes the whole tile, for
  * one k in WARPS; in the end the warps' sums are added. Asynchronous copies of 4 bytes, which can
- * transpose, fill STAGES k-steps in a ring.
+ * transpose, fill STAGES k-steps in a ring. If there are fewer tiles than blocks, or not much more,
+ * blocks have pieces of tiles, ranges of k, and the last one of a tile adds up their sums in order.
  *
  * Accuracy: chains of CHAIN multiply-adds, whose sums are added with compensation: the next chain
  * starts with what the addition lost. So a warp's error does not grow with k beyond that of a
@@ -215,16 +216,16 @@ struct copies_t {
     unsigned to[COUNT];                /* bytes into the tile */
     int64_t k_step;
 
-    /* line_of(i) is the number of the tile's line i. */
+    /* line_of(i) is the number of the tile's line i. The first step begins at k0. */
     template <typename line_of_t>
-    __device__ __forceinline__ copies_t(const source_t &of, const line_of_t &line_of)
+    __device__ __forceinline__ copies_t(const source_t &of, const line_of_t &line_of, int64_t k0)
         : origin(of.origin), k_step(of.k_step)
     {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             int line, k;
             place_of<WIDTH>(i, k_step, &line, &k);
-            from[i] = origin + line_of(line) * of.line_step + k * k_step;
+            from[i] = origin + line_of(line) * of.line_step + (k0 + k) * k_step;
             to[i] = tilemm__exact_index(k, line, WIDTH) * sizeof(float);
         }
     }
@@ -264,12 +265,18 @@ read_fragment(float (&x)[4 * QUADS], const unsigned (&from)[QUADS], unsigned ste
     }
 }
 
-/* Compute this warp's sums of a tile, and leave them in tile.sums. line_of(i) is the number of the
- * tile's line i in `from`. */
+/* A piece of a tile: its range of k, and its number among the tile's `count`. */
+struct piece_t {
+    int64_t k0, depth;
+    int number, count;
+};
+
+/* Compute this warp's sums of a piece of a tile, and leave them in tile.sums. line_of(i) is the
+ * number of the tile's line i in `from`. */
 template <int LINES, int STAGES, typename line_of_t>
 static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, const pass_t &p,
                                                 int64_t matrix, const source_t &from,
-                                                const line_of_t &line_of, int64_t other0)
+                                                const line_of_t &line_of, int64_t other0, const piece_t &piece)
 {
     const int M = LINES / 4, QUADS = M / 4, K_OF_WARP = BK / WARPS, PARTS = 4;
     const unsigned MS_BYTES = LINES * BK * sizeof(float), STAGE_BYTES = sizeof(tile.stages[0]);
@@ -277,11 +284,12 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
     const int my_line = tilemm__ffma_square_m(lane, 4) * 4;
     const int my_other = tilemm__ffma_square_n(lane, 4) * 4;
     const unsigned ring = shared_address(tile.stages), ring_end = ring + STAGES * STAGE_BYTES;
-    copies_t<LINES> lines(from, line_of);
+    copies_t<LINES> lines(from, line_of, piece.k0);
     copies_t<OTHERS> others(source_of(p.others, matrix),
-                            [&](int other) { return min(other0 + other, p.others.count - 1); });
+                            [&](int other) { return min(other0 + other, p.others.count - 1); },
+                            piece.k0);
     const int COPIES = lines.COUNT + others.COUNT;
-    int64_t left = p.k; /* that no copies have been made of */
+    int64_t left = piece.depth; /* that no copies have been made of */
     unsigned filling = ring, at = ring;
     unsigned from_m[QUADS], from_n[1];
     float sum[M][4] = {}, total[M][4] = {}, a[2][M], b[2][4];
@@ -314,7 +322,7 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
         left -= BK;
         filling = advance(filling);
     }
-    const int steps = (int)((p.k + BK - 1) / BK);
+    const int steps = (int)((piece.depth + BK - 1) / BK);
 #pragma unroll 1
     for (int step = 1; step <= steps; step++) {
         copy_async_wait<STAGES - 2>();
@@ -356,48 +364,125 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
             pack(total[i]);
 }
 
-/* Add the warps' sums of a tile and store those of the tile's `count` lines, by the other line that
- * is this thread's if `wanted`. */
+/* In how many pieces tiles are divided: so that a block with most of them has least to do, if the
+ * other pass has as many. Each takes as long as START more of k. */
+static __device__ __forceinline__ int pieces_of(int64_t tiles, int64_t k, int members)
+{
+    const int MOST = 16, START = 512, LEAST_K = 4 * BK;
+    int64_t least = INT64_MAX;
+    int best = 1;
+    for (int pieces = 1; pieces <= MOST; pieces++) {
+        const int64_t length = (k + pieces - 1) / pieces + START;
+        const int64_t cost = (2 * tiles * pieces + members - 1) / members * length;
+        if (pieces > 1 && (tiles * pieces > (int64_t)members * TILEMM__SGEMM_EXACT_PIECES ||
+                           k < (int64_t)pieces * LEAST_K))
+            break;
+        if (cost < least) {
+            least = cost;
+            best = pieces;
+        }
+    }
+    return best;
+}
+
+/* Piece `number` of `pieces`, each but the last of whole steps. */
+static __device__ __forceinline__ piece_t piece_at(int64_t k, int pieces, int number)
+{
+    const int64_t length = ((k + pieces - 1) / pieces + BK - 1) / BK * BK;
+    const int count = (int)((k + length - 1) / length);
+    return {number * length, min(length, k - number * length), number, count};
+}
+
+/* Leave a piece's sums beside those of the tile's other pieces, which follow each other in
+ * `partial`. Returns true for the last piece to come; x is then the sum of all in the order of k.
+ */
+template <int COUNT>
+static __device__ __forceinline__ bool add_up(float (&x)[COUNT], const piece_t &piece,
+                                              float *partial, unsigned *counter)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        __stcg(partial + piece.number * TILEMM__SGEMM_EXACT_TILE + i * THREADS + threadIdx.x, x[i]);
+    __threadfence();
+    __syncthreads();
+    if (!__syncthreads_or(threadIdx.x == 0 &&
+                          atomicAdd(counter, 1) == (unsigned)(piece.count - 1)))
+        return false;
+    __threadfence();
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 0.0f;
+    for (int number = 0; number < piece.count; number++)
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            x[i] +=
+                __ldcg(partial + number * TILEMM__SGEMM_EXACT_TILE + i * THREADS + threadIdx.x);
+    return true;
+}
+
+/* Add the warps' sums of a piece of a tile, and store the tile's `count` lines when all pieces are
+ * there, by the other line that is this thread's if `wanted`. */
 template <int LINES, int STAGES>
 static __device__ __forceinline__ void
 store(const tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_t line0,
-      const unsigned short *exact, int count, int64_t other, bool wanted)
+      const unsigned short *exact, int count, int64_t other, bool wanted, const piece_t &piece,
+      float *partial, unsigned *counter)
 {
+    const int COUNT = LINES * OTHERS / THREADS;
     float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
+    float x[COUNT];
+    static_assert(LINES * OTHERS <= TILEMM__SGEMM_EXACT_TILE, "memory for a piece");
 #pragma unroll
-    for (int at = threadIdx.x; at < LINES * OTHERS; at += THREADS) {
+    for (int i = 0; i < COUNT; i++) {
         float v[WARPS];
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
-            v[w] = tile.sums[w][at];
+            v[w] = tile.sums[w][i * THREADS + threadIdx.x];
 #pragma unroll
         for (int apart = 1; apart < WARPS; apart *= 2)
 #pragma unroll
             for (int w = 0; w < WARPS; w += 2 * apart)
                 v[w] += v[w + apart];
-        if (wanted && at / OTHERS < count)
-            epilogue_store(c + (line0 + exact[at / OTHERS]) * p.line_step_c +
-                               other * p.other_step_c,
-                           v[0], p.alpha, p.beta);
+        x[i] = v[0];
+    }
+    if (piece.count > 1 && !add_up(x, piece, partial, counter))
+        return;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const int line = (i * THREADS + (int)threadIdx.x) / OTHERS;
+        if (wanted && line < count)
+            epilogue_store(c + (line0 + exact[line]) * p.line_step_c + other * p.other_step_c, x[i],
+                           p.alpha, p.beta);
     }
 }
 
-/* Compute the tiles of a group's `count` exact lines, every members-th from number `first` on.
- * Returns their number. */
+/* A team's blocks, and what pieces of its tiles are added up from, if that is not NULL. */
+struct team_t {
+    int first, members; /* the number of this block */
+    float *partial;
+    unsigned *counters;
+};
+
+/* Compute the tiles of a group's `count` exact lines, every members-th piece from number `first`
+ * on. Returns the number of pieces. */
 template <int LINES, int STAGES>
 static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &tile,
                                                          const pass_t &p, int64_t matrix,
                                                          int64_t line0, const source_t &from,
                                                          const unsigned short *exact, int count,
-                                                         int first, int members)
+                                                         const team_t &team)
 {
-    const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS;
     const int parts = (count + LINES - 1) / LINES;
+    const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS * parts;
+    const int pieces =
+        piece_at(p.k, team.partial ? pieces_of(tiles, p.k, team.members) : 1, 0).count;
     static_assert(TILEMM__SGEMM_ROUTE_LINES % OTHERS == 0, "a tile is of one group");
 #pragma unroll 1
-    for (int64_t item = first; item < parts * tiles; item += members) {
-        const int64_t other0 = item / parts * OTHERS, other = other0 + threadIdx.x % OTHERS;
-        const int before = (int)(item % parts) * LINES;
+    for (int64_t item = team.first; item < tiles * pieces; item += team.members) {
+        const int64_t number = item / pieces;
+        const piece_t piece = piece_at(p.k, pieces, (int)(item - number * pieces));
+        const int64_t other0 = number / parts * OTHERS, other = other0 + threadIdx.x % OTHERS;
+        const int before = (int)(number % parts) * LINES;
         const bool wanted = other < p.others.count &&
                             !is_hard(p.others, *p.lines.density, matrix, other) &&
                             !(p.skip_others && is_exact(p.others, *p.lines.density, matrix, other));
@@ -410,11 +495,13 @@ static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &
                 const int number = min(before + line, count - 1);
                 return from.is_compact ? (int64_t)number : line0 + exact[number];
             },
-            other0);
+            other0, piece);
         __syncthreads();
-        store(tile, p, matrix, line0, exact + before, count - before, other, wanted);
+        store(tile, p, matrix, line0, exact + before, count - before, other, wanted, piece,
+              team.partial + number * pieces * TILEMM__SGEMM_EXACT_TILE,
+              team.counters + number * pieces);
     }
-    return parts * tiles;
+    return tiles * pieces;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -443,22 +530,29 @@ static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t
         const int members = gridDim.x / p.teams;
         const int team = blockIdx.x / members, member = blockIdx.x - team * members;
         const int64_t groups = (p.lines.count + GROUP - 1) / GROUP;
+        const int64_t room =
+            (int64_t)(number * gridDim.x + team * members) * TILEMM__SGEMM_EXACT_PIECES;
+        /* A team of one block, which may have several groups, divides nothing. */
+        const bool divides = problem.sums.partial && members > 1;
         if (p.teams != problem.pass[0].teams)
             taken = 0;
         for (int64_t group = team; group < p.batch_count * groups; group += p.teams) {
             const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
             const int count = gather(p, matrix, line0, shared.gathered);
-            const int first = (int)((member + members - taken % members) % members);
+            const team_t of = {
+                (int)((member + members - taken % members) % members), members,
+                divides ? problem.sums.partial + room * TILEMM__SGEMM_EXACT_TILE : NULL,
+                problem.sums.counters + room};
             if (count == 0)
                 continue;
             const source_t from =
                 make_compact(p, matrix, line0, count, has_memory, shared.gathered);
             if (count > 16)
-                taken += multiply_group(shared.tile.of_32, p, matrix, line0, from, exact, count,
-                                        first, members);
+                taken +=
+                    multiply_group(shared.tile.of_32, p, matrix, line0, from, exact, count, of);
             else
-                taken += multiply_group(shared.tile.of_16, p, matrix, line0, from, exact, count,
-                                        first, members);
+                taken +=
+                    multiply_group(shared.tile.of_16, p, matrix, line0, from, exact, count, of);
             __syncthreads(); /* `exact` is no longer read */
         }
     }

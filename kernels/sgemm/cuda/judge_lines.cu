@@ -147,7 +147,7 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
 #endif
 
 static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned index,
-                                                   unsigned few, unsigned slices, int may_be_hard)
+                                                   unsigned few, unsigned slices, unsigned one_in)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     __shared__ line_t found[THREADS];
@@ -189,11 +189,10 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
         op.of.exact[matrix * mn_planes + at] = exact | line.top >> BITS
                                                                        << TILEMM__SGEMM_JUDGED_LOG2;
     if (threadIdx.x == 0)
-        group->most = may_be_hard
-                          ? max((unsigned)TILEMM__SGEMM_ROUTE_LEAST,
-                                (unsigned)min((int64_t)GROUP, op.of.mn - first / GROUP * GROUP) /
-                                    TILEMM__SGEMM_ROUTE_ONE_IN)
-                          : (unsigned)GROUP;
+        group->most =
+            one_in ? max((unsigned)TILEMM__SGEMM_ROUTE_LEAST,
+                         (unsigned)min((int64_t)GROUP, op.of.mn - first / GROUP * GROUP) / one_in)
+                   : (unsigned)GROUP;
     count_lines(op, group, line, exact);
 #endif
 }
@@ -206,7 +205,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
         const bool of_a = blockIdx.x < problem.blocks_a;                                           \
         judge_lines(of_a ? problem.a : problem.b,                                                  \
                     of_a ? blockIdx.x : blockIdx.x - problem.blocks_a, problem.few,                \
-                    problem.slices, problem.may_be_hard);                                          \
+                    problem.slices, problem.one_in);                                          \
     }
 TILEMM__SGEMM_JUDGE_LINES_ROWS(JUDGE_LINES)
 

@@ -124,7 +124,7 @@ typedef struct {
     tilemm__sgemm_judge_operand_t a, b;
     unsigned few;    /* sums of fewer large products are more exact in FP32 than from planes */
     unsigned slices; /* 1, 2, 4 or 8 */
-    int may_be_hard; /* groups; else exact lines are computed one by one, however many there are */
+    unsigned one_in; /* more than one exact line in so many make a group hard; 0: none do */
     unsigned blocks_a;
     unsigned blocks; /* of the grid */
     int variant;
@@ -220,16 +220,23 @@ typedef struct {
 } tilemm__sgemm_exact_pass_t;
 
 /* Exact rows, then exact columns, of tiles that are not hard. Does nothing if *left says that there
- * are none. */
+ * are none. Where a team has few tiles its blocks divide these along k, if `sums` has memory: in
+ * each pass for EXACT_PIECES times EXACT_TILE numbers, and as many counters, for each block. */
 typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
+    tilemm__sgemm_stream_k_sums_t sums;
     const unsigned *left;
     unsigned blocks; /* of the grid */
     int variant;
     int concurrent; /* as in tilemm__sgemm_judge_lines_t */
 } tilemm__sgemm_exact_lines_t;
 
-enum { TILEMM__SGEMM_EXACT_GROUP = 8192, TILEMM__SGEMM_EXACT_BLOCKS = 1 /* a multiprocessor */ };
+enum {
+    TILEMM__SGEMM_EXACT_GROUP = 8192,
+    TILEMM__SGEMM_EXACT_BLOCKS = 1, /* a multiprocessor */
+    TILEMM__SGEMM_EXACT_TILE = 32 * 32,
+    TILEMM__SGEMM_EXACT_PIECES = 4
+};
 
 #ifdef __CUDACC__
 /* The exponent of a block, or TILEMM__SGEMM_PLANES_ZERO. */

@@ -19,10 +19,7 @@
 
 enum {
     TILEMM__SGEMM_ROUTE_LINES = 512, /* of a group; the last one of a matrix may have fewer */
-    /* A group is hard if more than one line in so many is exact, and more than so few: at 4096 x
-     * 4096 x 4096 these take as long by themselves as all of the product in BF16. */
-    TILEMM__SGEMM_ROUTE_ONE_IN = 24,
-    TILEMM__SGEMM_ROUTE_LEAST = 4,
+    TILEMM__SGEMM_ROUTE_LEAST = 4,    /* exact lines that do not make a group hard */
     /* Whether a line is exact depends on the other operand: on its thinnest line's density, and on
      * whether a block of it is sparse. */
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
