@@ -288,8 +288,7 @@ static int may_be_slow(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     part.k = tilemm__min(args->k, trial->k_split);
     part.batch_count = trial->batch_group;
     estimate_product(&part, limits, trial, &planes, &hard);
-    return may_be_hard(&part, limits, 1) &&
-           cycles + (hard - planes + FIRST_PLANES) * parts > plain;
+    return may_be_hard(&part, limits, 1) && cycles + (hard - planes + FIRST_PLANES) * parts > plain;
 }
 
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -408,8 +407,9 @@ static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_ope
     all->notes_pitch = kept->room;
 }
 
-/* Exact lines make a group hard if they are more than one line in so many, 0: never. At 4096^3 these
- * take as long by themselves as all of the product in BF16; each tile of lines as START more of k.
+/* Exact lines make a group hard if they are more than one line in so many, 0: never. At 4096^3
+ * these take as long by themselves as all of the product in BF16; each tile of lines as START more
+ * of k.
  */
 static unsigned exact_one_in(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              int shares)
@@ -618,9 +618,9 @@ static size_t lay_out_all(const tilemm__sgemm_args_t *args, const tilemm__limits
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const int sm_count = limits->cuda->sm_count;
-    const int64_t exact_pieces = pieces ? (int64_t)sm_count * TILEMM__SGEMM_EXACT_BLOCKS *
-                                              TILEMM__SGEMM_EXACT_PIECES * 2
-                                        : 0; /* of two passes */
+    const int64_t exact_pieces =
+        pieces ? (int64_t)sm_count * TILEMM__SGEMM_EXACT_BLOCKS * TILEMM__SGEMM_EXACT_PIECES * 2
+               : 0; /* of two passes */
     size_t bytes = lay_out(args, limits->kept, row->products, bf16, trial->k_split,
                            trial->batch_group, planes);
     size_t partial = partial_bytes_of(row, trial->shared, PAIR, sm_count);

@@ -265,18 +265,12 @@ read_fragment(float (&x)[4 * QUADS], const unsigned (&from)[QUADS], unsigned ste
     }
 }
 
-/* A piece of a tile: its range of k, and its number among the tile's `count`. */
-struct piece_t {
-    int64_t k0, depth;
-    int number, count;
-};
-
-/* Compute this warp's sums of a piece of a tile, and leave them in tile.sums. line_of(i) is the
- * number of the tile's line i in `from`. */
+/* Compute this warp's sums of a tile over `depth` of k from k0 on, and leave them in tile.sums.
+ * line_of(i) is the number of the tile's line i in `from`. */
 template <int LINES, int STAGES, typename line_of_t>
-static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, const pass_t &p,
-                                                int64_t matrix, const source_t &from,
-                                                const line_of_t &line_of, int64_t other0, const piece_t &piece)
+static __device__ __forceinline__ void
+multiply(tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, const source_t &from,
+         const line_of_t &line_of, int64_t other0, int64_t k0, int64_t depth)
 {
     const int M = LINES / 4, QUADS = M / 4, K_OF_WARP = BK / WARPS, PARTS = 4;
     const unsigned MS_BYTES = LINES * BK * sizeof(float), STAGE_BYTES = sizeof(tile.stages[0]);
@@ -284,12 +278,12 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
     const int my_line = tilemm__ffma_square_m(lane, 4) * 4;
     const int my_other = tilemm__ffma_square_n(lane, 4) * 4;
     const unsigned ring = shared_address(tile.stages), ring_end = ring + STAGES * STAGE_BYTES;
-    copies_t<LINES> lines(from, line_of, piece.k0);
-    copies_t<OTHERS> others(source_of(p.others, matrix),
-                            [&](int other) { return min(other0 + other, p.others.count - 1); },
-                            piece.k0);
+    copies_t<LINES> lines(from, line_of, k0);
+    copies_t<OTHERS> others(
+        source_of(p.others, matrix),
+        [&](int other) { return min(other0 + other, p.others.count - 1); }, k0);
     const int COPIES = lines.COUNT + others.COUNT;
-    int64_t left = piece.depth; /* that no copies have been made of */
+    int64_t left = depth; /* that no copies have been made of */
     unsigned filling = ring, at = ring;
     unsigned from_m[QUADS], from_n[1];
     float sum[M][4] = {}, total[M][4] = {}, a[2][M], b[2][4];
@@ -322,7 +316,7 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
         left -= BK;
         filling = advance(filling);
     }
-    const int steps = (int)((piece.depth + BK - 1) / BK);
+    const int steps = (int)((depth + BK - 1) / BK);
 #pragma unroll 1
     for (int step = 1; step <= steps; step++) {
         copy_async_wait<STAGES - 2>();
@@ -364,69 +358,70 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
             pack(total[i]);
 }
 
-/* In how many pieces tiles are divided: so that a block with most of them has least to do, if the
- * other pass has as many. Each takes as long as START more of k. */
-static __device__ __forceinline__ int pieces_of(int64_t tiles, int64_t k, int members)
-{
-    const int MOST = 16, START = 512, LEAST_K = 4 * BK;
-    int64_t least = INT64_MAX;
-    int best = 1;
-    for (int pieces = 1; pieces <= MOST; pieces++) {
-        const int64_t length = (k + pieces - 1) / pieces + START;
-        const int64_t cost = (2 * tiles * pieces + members - 1) / members * length;
-        if (pieces > 1 && (tiles * pieces > (int64_t)members * TILEMM__SGEMM_EXACT_PIECES ||
-                           k < (int64_t)pieces * LEAST_K))
-            break;
-        if (cost < least) {
-            least = cost;
-            best = pieces;
-        }
-    }
-    return best;
-}
+/* In how many pieces tiles are divided, and of which length but for the last one. */
+struct pieces_t {
+    unsigned count, length;
+};
 
-/* Piece `number` of `pieces`, each but the last of whole steps. */
-static __device__ __forceinline__ piece_t piece_at(int64_t k, int pieces, int number)
+/* As many pieces as the team computes in one round, or two ..., if the other pass has as many:
+ * those with which the rounds end first. A round takes as long as START more of k. */
+static __device__ __forceinline__ pieces_t pieces_of(int64_t tiles, int64_t k, unsigned members,
+                                                     bool divides)
 {
-    const int64_t length = ((k + pieces - 1) / pieces + BK - 1) / BK * BK;
-    const int count = (int)((k + length - 1) / length);
-    return {number * length, min(length, k - number * length), number, count};
+    const unsigned MOST = 16, START = 512, LEAST_K = 4 * BK;
+    unsigned best = 1;
+    float least = INFINITY;
+    if (divides && tiles <= members * TILEMM__SGEMM_EXACT_PIECES)
+#pragma unroll
+        for (unsigned rounds = 1; rounds <= 2 * TILEMM__SGEMM_EXACT_PIECES; rounds++) {
+            const unsigned fit = rounds * members / (2 * (unsigned)tiles);
+            const unsigned pieces = min(min(fit, MOST), (unsigned)k / LEAST_K);
+            const float time = (float)rounds * ((float)k / (float)pieces + (float)START);
+            if (pieces > 0 && time < least) {
+                least = time;
+                best = pieces;
+            }
+        }
+
+    const unsigned length = ((unsigned)k + best - 1) / best;
+    pieces_t pieces = {1, (length + BK - 1) / BK * BK};
+    if (best > 1)
+        pieces.count = ((unsigned)k + pieces.length - 1) / pieces.length;
+    return pieces;
 }
 
 /* Leave a piece's sums beside those of the tile's other pieces, which follow each other in
  * `partial`. Returns true for the last piece to come; x is then the sum of all in the order of k.
  */
 template <int COUNT>
-static __device__ __forceinline__ bool add_up(float (&x)[COUNT], const piece_t &piece,
+static __device__ __forceinline__ bool add_up(float (&x)[COUNT], unsigned number, unsigned count,
                                               float *partial, unsigned *counter)
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        __stcg(partial + piece.number * TILEMM__SGEMM_EXACT_TILE + i * THREADS + threadIdx.x, x[i]);
+        __stcg(partial + number * TILEMM__SGEMM_EXACT_TILE + i * THREADS + threadIdx.x, x[i]);
     __threadfence();
     __syncthreads();
-    if (!__syncthreads_or(threadIdx.x == 0 &&
-                          atomicAdd(counter, 1) == (unsigned)(piece.count - 1)))
+    if (!__syncthreads_or(threadIdx.x == 0 && atomicAdd(counter, 1) == count - 1))
         return false;
     __threadfence();
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         x[i] = 0.0f;
-    for (int number = 0; number < piece.count; number++)
+    for (unsigned from = 0; from < count; from++)
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            x[i] +=
-                __ldcg(partial + number * TILEMM__SGEMM_EXACT_TILE + i * THREADS + threadIdx.x);
+            x[i] += __ldcg(partial + from * TILEMM__SGEMM_EXACT_TILE + i * THREADS + threadIdx.x);
     return true;
 }
 
-/* Add the warps' sums of a piece of a tile, and store the tile's `count` lines when all pieces are
- * there, by the other line that is this thread's if `wanted`. */
+/* Add the warps' sums of a piece of a tile, and store the tile's `count` lines when all `pieces`
+ * are there, by the other line that is this thread's if `wanted`. */
 template <int LINES, int STAGES>
 static __device__ __forceinline__ void
 store(const tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_t line0,
-      const unsigned short *exact, int count, int64_t other, bool wanted, const piece_t &piece,
-      float *partial, unsigned *counter)
+      const unsigned short *exact, int count, int64_t other, bool wanted, unsigned number,
+      unsigned pieces, float *partial, unsigned *counter)
 {
     const int COUNT = LINES * OTHERS / THREADS;
     float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
@@ -445,7 +440,7 @@ store(const tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_
                 v[w] += v[w + apart];
         x[i] = v[0];
     }
-    if (piece.count > 1 && !add_up(x, piece, partial, counter))
+    if (pieces > 1 && !add_up(x, number, pieces, partial, counter))
         return;
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
@@ -474,13 +469,14 @@ static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &
 {
     const int parts = (count + LINES - 1) / LINES;
     const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS * parts;
-    const int pieces =
-        piece_at(p.k, team.partial ? pieces_of(tiles, p.k, team.members) : 1, 0).count;
+    const pieces_t pieces = pieces_of(tiles, p.k, team.members, team.partial);
     static_assert(TILEMM__SGEMM_ROUTE_LINES % OTHERS == 0, "a tile is of one group");
 #pragma unroll 1
-    for (int64_t item = team.first; item < tiles * pieces; item += team.members) {
-        const int64_t number = item / pieces;
-        const piece_t piece = piece_at(p.k, pieces, (int)(item - number * pieces));
+    for (int64_t item = team.first; item < tiles * pieces.count; item += team.members) {
+        const int64_t number = pieces.count == 1 ? item : (unsigned)item / pieces.count;
+        const unsigned piece = (unsigned)(item - number * pieces.count);
+        const int64_t k0 = (int64_t)piece * pieces.length;
+        const int64_t depth = pieces.count == 1 ? p.k : min((int64_t)pieces.length, p.k - k0);
         const int64_t other0 = number / parts * OTHERS, other = other0 + threadIdx.x % OTHERS;
         const int before = (int)(number % parts) * LINES;
         const bool wanted = other < p.others.count &&
@@ -495,13 +491,13 @@ static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &
                 const int number = min(before + line, count - 1);
                 return from.is_compact ? (int64_t)number : line0 + exact[number];
             },
-            other0, piece);
+            other0, k0, depth);
         __syncthreads();
         store(tile, p, matrix, line0, exact + before, count - before, other, wanted, piece,
-              team.partial + number * pieces * TILEMM__SGEMM_EXACT_TILE,
-              team.counters + number * pieces);
+              pieces.count, team.partial + number * pieces.count * TILEMM__SGEMM_EXACT_TILE,
+              team.counters + number * pieces.count);
     }
-    return tiles * pieces;
+    return tiles * pieces.count;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -539,10 +535,10 @@ static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t
         for (int64_t group = team; group < p.batch_count * groups; group += p.teams) {
             const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
             const int count = gather(p, matrix, line0, shared.gathered);
-            const team_t of = {
-                (int)((member + members - taken % members) % members), members,
-                divides ? problem.sums.partial + room * TILEMM__SGEMM_EXACT_TILE : NULL,
-                problem.sums.counters + room};
+            const team_t of = {(int)((member + members - taken % members) % members), members,
+                               divides ? problem.sums.partial + room * TILEMM__SGEMM_EXACT_TILE
+                                       : NULL,
+                               problem.sums.counters + room};
             if (count == 0)
                 continue;
             const source_t from =

@@ -235,7 +235,7 @@ enum {
     TILEMM__SGEMM_EXACT_GROUP = 8192,
     TILEMM__SGEMM_EXACT_BLOCKS = 1, /* a multiprocessor */
     TILEMM__SGEMM_EXACT_TILE = 32 * 32,
-    TILEMM__SGEMM_EXACT_PIECES = 4
+    TILEMM__SGEMM_EXACT_PIECES = 2
 };
 
 #ifdef __CUDACC__
