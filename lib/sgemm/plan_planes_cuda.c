@@ -226,10 +226,11 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
 /* ---- hard tiles ------------------------------------------------------------------------------ */
 
 /* Whether hard tiles may be computed as such, or their exact lines one by one: tiles that leave
- * most multiprocessors idle, and cannot share k out, are no faster. */
-static int may_be_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int shares)
+ * most multiprocessors idle are no faster, unless they may share k out, for which they need memory,
+ * as they have beside BF16 planes (`bf16`). */
+static int may_be_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int bf16)
 {
-    return (shares && tilemm__sgemm_may_divide_k(limits)) ||
+    return (bf16 && tilemm__sgemm_may_divide_k(limits)) ||
            (double)tilemm__div_up(args->m, 128) * (double)tilemm__div_up(args->n, 64) *
                    (double)args->batch_count * 2 >=
                limits->cuda->sm_count;
@@ -279,7 +280,7 @@ static void estimate_product(const tilemm__sgemm_args_t *part, const tilemm__lim
 static int may_be_slow(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_trial_t *trial, double plain)
 {
-    const double FIRST_PLANES = 17500; /* cycles until tiles have planes */
+    const double FIRST_PLANES = 17500; /* cycles until tiles have planes, unless k is long */
     const double parts = (double)tilemm__div_up(args->k, trial->k_split) *
                          (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const double cycles = tilemm__sgemm_cuda_estimate(trial, args, limits->cuda);
@@ -407,20 +408,19 @@ static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_ope
     all->notes_pitch = kept->room;
 }
 
-/* Exact lines make a group hard if they are more than one line in so many, 0: never. At 4096^3
- * these take as long by themselves as all of the product in BF16; each tile of lines as START more
- * of k.
- */
+/* Exact lines make a group hard if they are more than one line in so many; 0: never. At 4096^3 one
+ * in 24 take as long by themselves as all of the product from BF16 planes. With a short k that many
+ * take longer: a tile of exact lines takes as long as if k were longer by START. */
 static unsigned exact_one_in(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                             int shares)
+                             int bf16)
 {
     enum { ONE_IN = 24, START = 272 };
-    if (!may_be_hard(args, limits, shares))
+    if (!may_be_hard(args, limits, bf16))
         return 0;
-    return (unsigned)(ONE_IN + ONE_IN * START / args->k);
+    return (unsigned)(ONE_IN + (bf16 ? ONE_IN * START / args->k : 0));
 }
 
-static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int shares,
+static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int bf16,
                        tilemm__sgemm_judge_lines_t *judge)
 {
     enum { THREADS = 256, BLOCKS_OF_THREAD = 4, MOST_SLICES = 8 };
@@ -432,7 +432,7 @@ static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     judge->b.tiles = (unsigned)tilemm__div_up(args->n, THREADS / slices);
     judge->a.k = judge->b.k = args->k;
     judge->few = few_of(args, limits->cuda->sm_count);
-    judge->one_in = exact_one_in(args, limits, shares);
+    judge->one_in = exact_one_in(args, limits, bf16);
     judge->slices = slices;
     judge->blocks_a = judge->a.tiles * (unsigned)args->batch_count;
     judge->blocks = judge->blocks_a + judge->b.tiles * (unsigned)args->batch_count;
@@ -536,7 +536,7 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     rest->blocks = 0;
     if (sm90) {
         hard_choice_t choice = choose_hard(args, limits);
-        if (!bf16) /* nor has memory for pieces */
+        if (!bf16) /* there is no memory for pieces either */
             choice.shared = 0;
         rest->variant = choice.variant;
         rest->bf16 = hard_of(args, &choice, limits->cuda->sm_count, &part->make);
@@ -652,11 +652,15 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const tilemm__sgemm_args_t largest = part_of(args, trial, 0, 0);
     int bf16 = trial->variant >= SM90_FIRST && may_be_hard(&largest, limits, 1);
-    size_t bytes =
-        lay_out_all(args, limits, trial, bf16, tilemm__sgemm_may_divide_k(limits), planes);
-    if (bytes > limits->workspace) { /* k is not divided to make room for these */
-        bf16 = 0;
-        bytes = lay_out_all(args, limits, trial, 0, 0, planes);
+    int pieces = tilemm__sgemm_may_divide_k(limits);
+    size_t bytes = lay_out_all(args, limits, trial, bf16, pieces, planes);
+    /* Neither is worth dividing k, or a batch, to make room for it. */
+    while (bytes > limits->workspace && (bf16 || pieces)) {
+        if (pieces)
+            pieces = 0;
+        else
+            bf16 = 0;
+        bytes = lay_out_all(args, limits, trial, bf16, pieces, planes);
     }
     plan->method = TILEMM__SGEMM_PLANES;
     plan->keeps = limits->kept != NULL;

@@ -116,6 +116,7 @@ static void try_all(tilemm_t ctx)
     /* Hard throughout: the last tiles share k out. */
     g = gemm_by_bits(0, (int64_t[]){1500, 1500, 1000}, 1, 1);
     try_kinds(ctx, &g, 0, (kind_t[]){WIDE, WIDE, WIDE}, (kind_t[]){PLAIN, PLAIN, PLAIN}, 1);
+    try_kinds(ctx, &g, 0, (kind_t[]){SPREAD, SPECIAL, SPREAD}, (kind_t[]){WIDE, FEW, WIDE}, 1);
     g = gemm_by_bits(TRANS_B, (int64_t[]){1000, 1030, 2100}, 1, 0);
     try_kinds(ctx, &g, 0, (kind_t[]){OWN, OWN}, (kind_t[]){WIDE, WIDE, WIDE}, 1);
 }

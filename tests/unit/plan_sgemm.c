@@ -149,27 +149,27 @@ static void check_rest(const tilemm__limits_t *limits, const tilemm__sgemm_cuda_
     const tilemm__sgemm_hard_t *hard = &part->rest.bf16;
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[part->rest.variant];
     const tilemm__sgemm_planes_product_t *product = &part->product;
-    const size_t needed[] = {planes->a.notes, planes->a.exact,  planes->a.groups,
-                             planes->b.notes, planes->b.exact,  planes->b.groups,
-                             planes->density, planes->counters, planes->hard_counters,
-                             planes->partial, planes->a.bf16,   planes->b.bf16};
+    const size_t needed[] = {planes->a.notes,       planes->a.exact,  planes->a.groups,
+                             planes->b.notes,       planes->b.exact,  planes->b.groups,
+                             planes->density,       planes->counters, planes->hard_counters,
+                             planes->partial,       planes->a.bf16,   planes->b.bf16,
+                             planes->exact_counters};
+    const int has_pieces = planes->exact_partial > 0; /* of exact lines */
     const size_t pieces = (size_t)part->rest.exact.blocks * TILEMM__SGEMM_EXACT_PIECES * 2;
-    const size_t zeros_end = planes->density + planes->zeros * sizeof(unsigned);
-    if (planes->exact_partial > 0)
-        CHECK(planes->exact_partial >= planes->partial && planes->exact_partial % 16 == 0 &&
+    const size_t partial_end = has_pieces ? planes->exact_partial : plan->workspace;
+    if (has_pieces)
+        CHECK(planes->exact_partial % 16 == 0 &&
                   planes->exact_partial + pieces * TILEMM__SGEMM_EXACT_TILE * sizeof(float) <=
                       plan->workspace &&
-                  planes->exact_counters >= planes->hard_counters &&
-                  (planes->exact_counters + pieces * sizeof(unsigned) <= zeros_end || plan->keeps),
+                  planes->exact_counters + pieces * sizeof(unsigned) <= planes->partial &&
+                  (planes->exact_counters + pieces * sizeof(unsigned) <=
+                       planes->density + planes->zeros * sizeof(unsigned) ||
+                   plan->keeps),
               "%s: pieces of exact lines at %zu and %zu of %zu", plan->name, planes->exact_counters,
               planes->exact_partial, plan->workspace);
-    CHECK(planes->exact_partial == 0 || tilemm__sgemm_may_divide_k(limits),
-          "%s: exact lines divided along k", plan->name);
-    if (part->rest.blocks == 0)
-        return;
-    CHECK(hard->walk.shared == 0 || !hard->routes.no_bf16, "%s: no memory to share k out",
+    CHECK(!has_pieces || tilemm__sgemm_may_divide_k(limits), "%s: exact lines divided along k",
           plan->name);
-    if (hard->routes.no_bf16)
+    if (part->rest.blocks == 0)
         return;
     CHECK(hard->walk.rows == tilemm__div_up(product->m, row->m) &&
               hard->walk.cols == tilemm__div_up(product->n, row->n) &&
@@ -179,6 +179,10 @@ static void check_rest(const tilemm__limits_t *limits, const tilemm__sgemm_cuda_
     check_stream_k(plan->name, &hard->walk, hard->batch_count, limits->cuda->sm_count);
     CHECK(part->rest.blocks == (unsigned)limits->cuda->sm_count, "%s: %u blocks", plan->name,
           part->rest.blocks);
+    CHECK(hard->walk.shared == 0 || !hard->routes.no_bf16, "%s: no memory to share k out",
+          plan->name);
+    if (hard->routes.no_bf16)
+        return;
     for (int i = 0; i < 2; i++) {
         const tilemm__sgemm_make_operand_t *of = i ? &hard->b.of : &hard->a.of;
         const size_t begin = i ? planes->b.bf16 : planes->a.bf16;
@@ -193,10 +197,12 @@ static void check_rest(const tilemm__limits_t *limits, const tilemm__sgemm_cuda_
     const size_t bytes = (size_t)hard->walk.shared *
                          (hard->walk.layers + TILEMM__SGEMM_STREAM_K_TAILS) *
                          (size_t)(row->m * row->n) * sizeof(float);
-    CHECK(planes->partial + bytes <= plan->workspace, "%s: sums of %zu bytes", plan->name, bytes);
+    CHECK(planes->partial + bytes <= partial_end, "%s: sums of %zu bytes", plan->name, bytes);
     CHECK(planes->hard_counters +
-                      hard->walk.shared * TILEMM__SGEMM_STREAM_K_COUNTERS * sizeof(unsigned) <=
-                  zeros_end ||
+                  hard->walk.shared * TILEMM__SGEMM_STREAM_K_COUNTERS * sizeof(unsigned) <=
+              planes->exact_counters,
+          "%s: counters of hard tiles", plan->name);
+    CHECK(planes->exact_counters <= planes->density + planes->zeros * sizeof(unsigned) ||
               plan->keeps,
           "%s: counters that are not zeros", plan->name);
 }

@@ -21,7 +21,7 @@
  *
  * Accuracy: chains of CHAIN multiply-adds, whose sums are added with compensation: the next chain
  * starts with what the addition lost. So a warp's error does not grow with k beyond that of a
- * chain.
+ * chain. The sums of warps, then of pieces, are added without.
  *
  * Assumes compute capability 8.0, and lines judged by tilemm__sgemm_judge_lines_launch(). */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_EXACT_LINES_CUH
@@ -363,18 +363,19 @@ struct pieces_t {
     unsigned count, length;
 };
 
-/* As many pieces as the team computes in one round, or two ..., if the other pass has as many:
- * those with which the rounds end first. A round takes as long as START more of k. */
+/* As many pieces of each of a pass's tiles as its team of `members` blocks has done after one
+ * round, or two ..., whichever ends first: where there are two passes, each has half of the blocks.
+ * A piece takes as long as if it had START more of k. */
 static __device__ __forceinline__ pieces_t pieces_of(int64_t tiles, int64_t k, unsigned members,
-                                                     bool divides)
+                                                     unsigned passes)
 {
     const unsigned MOST = 16, START = 512, LEAST_K = 4 * BK;
     unsigned best = 1;
     float least = INFINITY;
-    if (divides && tiles <= members * TILEMM__SGEMM_EXACT_PIECES)
-#pragma unroll
-        for (unsigned rounds = 1; rounds <= 2 * TILEMM__SGEMM_EXACT_PIECES; rounds++) {
-            const unsigned fit = rounds * members / (2 * (unsigned)tiles);
+    if (tiles <= members * TILEMM__SGEMM_EXACT_PIECES)
+#pragma unroll 1
+        for (unsigned rounds = 1; rounds <= passes * TILEMM__SGEMM_EXACT_PIECES; rounds++) {
+            const unsigned fit = rounds * members / (passes * (unsigned)tiles);
             const unsigned pieces = min(min(fit, MOST), (unsigned)k / LEAST_K);
             const float time = (float)rounds * ((float)k / (float)pieces + (float)START);
             if (pieces > 0 && time < least) {
@@ -469,7 +470,8 @@ static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &
 {
     const int parts = (count + LINES - 1) / LINES;
     const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS * parts;
-    const pieces_t pieces = pieces_of(tiles, p.k, team.members, team.partial);
+    const unsigned passes = p.others.density->exact ? 2 : 1;
+    const pieces_t pieces = pieces_of(tiles, p.k, team.members, team.partial ? passes : 0);
     static_assert(TILEMM__SGEMM_ROUTE_LINES % OTHERS == 0, "a tile is of one group");
 #pragma unroll 1
     for (int64_t item = team.first; item < tiles * pieces.count; item += team.members) {

@@ -29,7 +29,8 @@
  * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k; with the
  * smallest tile of two groups, which has registers for it, the sum of one chain for each k-step; in
  * rest_sm90.cu the sum of chains of 256 of k, each of which starts with what the addition before it
- * lost. Groups' sums, then a cluster's, are added first to last. */
+ * lost. Groups' sums, then a cluster's, or in rest_sm90.cu those of pieces of k, are added first to
+ * last. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 
@@ -537,8 +538,8 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 }
 
 /* Compute a tile, or a part of its k, unless begin() returns false. Warps for which finish(sums)
- * returns true store their sums; in rest_sm90.cu these need not be all, and it waits until the
- * stages are read. */
+ * returns true store their sums. In rest_sm90.cu these need not be all of the block's, and finish()
+ * returns when the stages are read. */
 template <class S, typename begin_t, typename finish_t>
 static __device__ __forceinline__ void compute(const tilemm__sgemm_ffma_t &problem,
                                                const tile_place_t &place, const begin_t &begin,

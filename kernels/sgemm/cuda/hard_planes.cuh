@@ -11,9 +11,10 @@
  * that lines of a k-step follow each other, and one copy brings a tile's. A warp makes those of 8
  * lines, and takes a chunk of that work while there are any. Chunks are numbered along k last, and
  * those of a part of k are counted when they are made: so tiles begin when the first part is there,
- * and some warps make the others meanwhile. Whoever waits for chunks waits for those that others
- * have taken, which are running: this needs no block to be resident. Lines whose tiles all go
- * elsewhere have no planes. */
+ * and some warps make the others meanwhile. Where all tiles share k out, pieces of them begin in
+ * the middle of k, so all warps make all parts first. Whoever waits for chunks waits for those that
+ * others have taken, which are running: this needs no block to be resident. Lines whose tiles all
+ * go elsewhere have no planes. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_HARD_PLANES_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_HARD_PLANES_CUH
 

@@ -205,7 +205,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
         const bool of_a = blockIdx.x < problem.blocks_a;                                           \
         judge_lines(of_a ? problem.a : problem.b,                                                  \
                     of_a ? blockIdx.x : blockIdx.x - problem.blocks_a, problem.few,                \
-                    problem.slices, problem.one_in);                                          \
+                    problem.slices, problem.one_in);                                               \
     }
 TILEMM__SGEMM_JUDGE_LINES_ROWS(JUDGE_LINES)
 

@@ -220,8 +220,8 @@ typedef struct {
 } tilemm__sgemm_exact_pass_t;
 
 /* Exact rows, then exact columns, of tiles that are not hard. Does nothing if *left says that there
- * are none. Where a team has few tiles its blocks divide these along k, if `sums` has memory: in
- * each pass for EXACT_PIECES times EXACT_TILE numbers, and as many counters, for each block. */
+ * are none. Where a team has few tiles its blocks divide these along k, if `sums` has memory: for
+ * each block, in each pass, EXACT_PIECES counters and as many times EXACT_TILE numbers. */
 typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
     tilemm__sgemm_stream_k_sums_t sums;

@@ -24,20 +24,21 @@ typedef struct {
     unsigned short *planes;
 } tilemm__sgemm_hard_operand_t;
 
-/* Hard tiles from BF16 planes (hard_tiles.cuh). */
+/* Hard tiles: those from BF16 planes (hard_tiles.cuh), and what those by FP32 multiply-adds have in
+ * common with them: routes, walk and sums. */
 typedef struct {
     tilemm__sgemm_hard_operand_t a, b;
     tilemm__sgemm_routes_t routes;
     int64_t batch_count;
-    tilemm__sgemm_stream_k_t walk; /* of blocks */
+    tilemm__sgemm_stream_k_t walk; /* of blocks, over all tiles of C */
     tilemm__sgemm_stream_k_sums_t sums;
     unsigned first; /* chunks of planes that all warps make before tiles begin, about */
     unsigned *made; /* zeros before: the chunks that were taken; and, [matrix][part of k of
                        TILEMM__SGEMM_HARD_CHUNK], those that are made */
 } tilemm__sgemm_hard_t;
 
-/* Hard tiles from BF16 planes, other hard tiles by FP32 multiply-adds, and exact lines. The
- * members' grids are not used: blocks take every blocks-th item of each. */
+/* Hard tiles from BF16 planes, other hard tiles by FP32 multiply-adds, and exact lines. The grids
+ * of `fp32` and `exact` are not used: hard tiles of both kinds follow bf16.walk. */
 typedef struct {
     tilemm__sgemm_hard_t bf16;
     tilemm__sgemm_ffma_t fp32; /* one split, tiles of 128 x 128; with the product's arguments */

@@ -19,7 +19,7 @@
 
 enum {
     TILEMM__SGEMM_ROUTE_LINES = 512, /* of a group; the last one of a matrix may have fewer */
-    TILEMM__SGEMM_ROUTE_LEAST = 4,    /* exact lines that do not make a group hard */
+    TILEMM__SGEMM_ROUTE_LEAST = 4,   /* exact lines that do not make a group hard */
     /* Whether a line is exact depends on the other operand: on its thinnest line's density, and on
      * whether a block of it is sparse. */
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
