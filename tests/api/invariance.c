@@ -111,8 +111,8 @@ static void sums_of_row(int fused, const problem_t *p, int64_t i, float *sums)
     const int64_t n = p->n, k = p->k;
     const float *const a = p->a + i * k;
     float *const of_chain = numbers(n), *const products = numbers(n);
-    for (int64_t j = 0; j < n && fused >= TILES; j++)
-        sums[j] = tile_sum(fused == TILES_TF32, k, a, p->b + j, n);
+    if (fused >= TILES)
+        tile_sums(fused == TILES_TF32, n, k, a, p->b, n, sums);
     for (int64_t chain = 0; chain < k && fused < TILES; chain += CHAIN) {
         float *const x = chain == 0 ? sums : of_chain;
         memset(x, 0, (size_t)n * sizeof(*x));

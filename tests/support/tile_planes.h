@@ -10,6 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A machine with AMX has FMA, which the compiler may use here: the C library's fmaf() is a call. */
+#ifdef __x86_64__
+#define TILE_TARGET __attribute__((target("fma")))
+#else
+#define TILE_TARGET
+#endif
+
 enum { TILE_STEP = 32, TILE_MOST_BLOCK = 768, TILE_WIDEST = 96 };
 enum { TILE_H = 0, TILE_M, TILE_L, TILE_PLANES };
 
@@ -29,6 +36,15 @@ static inline float tile_bf16(float x)
     return x;
 }
 
+/* The exponent of a float that is finite and not 0; of a subnormal one -126. */
+static inline int tile_exponent(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int biased = (int)(bits >> 23 & 255);
+    return (biased > 0 ? biased : 1) - 127;
+}
+
 /* k elements, `step` apart, of a block that is filled up with zeros. Returns 0 if planes do not
  * carry the line. */
 static inline int tile_line(int64_t k, const float *x, int64_t step, tile_line_t *line)
@@ -40,16 +56,18 @@ static inline int tile_line(int64_t k, const float *x, int64_t step, tile_line_t
             return 0;
         if (element == 0)
             continue;
-        const int exponent = ilogbf(element) < -126 ? -126 : ilogbf(element);
+        const int exponent = tile_exponent(element);
         most = exponent > most ? exponent : most;
         least = exponent < least ? exponent : least;
     }
     if (most - least > TILE_WIDEST)
         return 0;
     line->scale = 56 - most;
+    /* 2^scale may be too large for a float. Neither of the two products is rounded. */
+    const float root = ldexpf(1, line->scale / 2), rest = ldexpf(1, line->scale - line->scale / 2);
     memset(line->plane, 0, sizeof line->plane);
     for (int64_t p = 0; p < k; p++) {
-        float left = ldexpf(x[p * step], line->scale);
+        float left = x[p * step] * root * rest;
         for (int plane = 0; plane < TILE_PLANES; plane++) {
             line->plane[plane][p] = tile_bf16(left);
             left -= line->plane[plane][p];
@@ -59,7 +77,7 @@ static inline int tile_line(int64_t k, const float *x, int64_t step, tile_line_t
 }
 
 /* TDPBF16PS: an element of C and 32 products. */
-static inline float tile_dot(float sum, const float *a, const float *b)
+TILE_TARGET static inline float tile_dot(float sum, const float *a, const float *b)
 {
     float lower = 0, upper = 0;
     for (int q = 0; q < TILE_STEP / 2; q++) {
@@ -71,7 +89,7 @@ static inline float tile_dot(float sum, const float *a, const float *b)
 }
 
 /* A block's sum by multiply-adds: chains of 32, added up to sums of 128, which are added up. */
-static inline float tile_exact(int64_t k, const float *a, const float *b, int64_t ldb)
+TILE_TARGET static inline float tile_exact(int64_t k, const float *a, const float *b, int64_t ldb)
 {
     enum { CHAIN = 32, PIECE = 128 };
     float all = 0;
@@ -88,40 +106,46 @@ static inline float tile_exact(int64_t k, const float *a, const float *b, int64_
     return all;
 }
 
-static inline float tile_block(int tf32, int64_t k, const float *a, const float *b, int64_t ldb)
+/* The sum of a block of row a, whose planes are x unless that is NULL, and of column b. */
+TILE_TARGET static inline float tile_block(int tf32, int64_t k, const float *a,
+                                           const tile_line_t *x, const float *b, int64_t ldb)
 {
     static const int small[][2] = {
         {TILE_L, TILE_H}, {TILE_M, TILE_H}, {TILE_M, TILE_M}, {TILE_H, TILE_M}, {TILE_H, TILE_L}};
     static const int three[][2] = {{TILE_M, TILE_H}, {TILE_H, TILE_H}, {TILE_H, TILE_M}};
-    tile_line_t x, y;
-    if (!tile_line(k, a, 1, &x) || !tile_line(k, b, ldb, &y))
+    tile_line_t y;
+    if (!x || !tile_line(k, b, ldb, &y))
         return tile_exact(k, a, b, ldb);
     float sum = 0;
     int64_t p = 0;
     for (; p < k; p += TILE_STEP)
         for (int i = 0; i < (tf32 ? 3 : 5); i++) {
             const int *const of = (tf32 ? three : small)[i];
-            sum = tile_dot(sum, x.plane[of[0]] + p, y.plane[of[1]] + p);
+            sum = tile_dot(sum, x->plane[of[0]] + p, y.plane[of[1]] + p);
         }
     while (!tf32 && p > 0) {
         p -= TILE_STEP;
-        sum = tile_dot(sum, x.plane[TILE_H] + p, y.plane[TILE_H] + p);
+        sum = tile_dot(sum, x->plane[TILE_H] + p, y.plane[TILE_H] + p);
     }
-    return (float)ldexp(sum, -(x.scale + y.scale));
+    return (float)ldexp(sum, -(x->scale + y.scale));
 }
 
-/* Of row a and column b, whose elements are ldb apart. */
-static inline float tile_sum(int tf32, int64_t k, const float *a, const float *b, int64_t ldb)
+/* The sums of row a and n columns of b, whose elements are ldb apart. */
+static inline void tile_sums(int tf32, int64_t n, int64_t k, const float *a, const float *b,
+                             int64_t ldb, float *sums)
 {
     const int64_t depth = tf32 ? 768 : 512, blocks = (k + depth - 1) / depth;
     const int64_t least = (k + blocks - 1) / blocks;
     const int64_t block = (least + TILE_STEP - 1) / TILE_STEP * TILE_STEP;
-    float all = 0;
     for (int64_t p = 0; p < k; p += block) {
-        const float sum = tile_block(tf32, k - p < block ? k - p : block, a + p, b + p * ldb, ldb);
-        all = p == 0 ? sum : all + sum;
+        const int64_t length = k - p < block ? k - p : block;
+        tile_line_t line;
+        const tile_line_t *const x = tile_line(length, a + p, 1, &line) ? &line : NULL;
+        for (int64_t j = 0; j < n; j++) {
+            const float sum = tile_block(tf32, length, a + p, x, b + p * ldb + j, ldb);
+            sums[j] = p == 0 ? sum : sums[j] + sum;
+        }
     }
-    return all;
 }
 
 #endif
