@@ -100,6 +100,55 @@ static inline gemm_error_t check_product(const gemm_t *g, tilemm_math_t math, in
     return error;
 }
 
+/* Place the operands of a batch of products, which follow each other. */
+static inline void place_batch(const gemm_t *g, int64_t batch, rng_t *rng)
+{
+    const int64_t count[] = {batch * gemm_span_a(g), batch * gemm_span_b(g),
+                             batch * gemm_span_c(g)};
+    place_operands(count, 0, rng);
+}
+
+/* Compute a batch of products by planes, whose A and B are filled, in a mode. Compare all elements
+ * with FP64, their errors with `most` of |A||B|, and the bits with those of `again` more calls. */
+static inline void run_by_planes(tilemm_t ctx, const gemm_t *g, int mode, int64_t batch,
+                                 double most, int again, const char *name, rng_t *rng)
+{
+    const int64_t span[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
+    double *const exact = test_need(malloc(sizeof(double) * (size_t)(2 * g->m * g->n)));
+    if (g->beta != 0)
+        for (int64_t i = 0; i < batch * span[2]; i++)
+            C.numbers[i] = (float)rng_unit(rng);
+    operand_send(&A);
+    operand_send(&B);
+    operand_send(&C);
+    for (int64_t i = 0; i < batch; i++)
+        matrix_own(&C, sizeof(float), i * span[2], g->layout, g->m, g->n, g->ldc);
+    CHECK_OK(ctx, tilemm_set_math(ctx, modes[mode]));
+    finish(ctx, g,
+           gemm_call_strided(ctx, g, A.pointer, span[0], B.pointer, span[1], C.pointer, span[2],
+                             batch),
+           name);
+    CHECK(strstr(tilemm_last_kernel(ctx), "planes"), "%s: not by planes", what);
+    for (int64_t i = 0; i < batch; i++) {
+        const gemm_error_t error =
+            check_product(g, modes[mode], i * span[0], i * span[1], i * span[2], exact);
+        CHECK(error.worst < most, "%s: an error of %.3g of |A||B|: bits are lost", what,
+              error.worst);
+    }
+
+    float *const first = host_array(batch * span[2]);
+    memcpy(first, C.image, C.bytes);
+    for (int i = 0; i < again; i++) {
+        operand_resend(&C);
+        CHECK_OK(ctx, gemm_call_strided(ctx, g, A.pointer, span[0], B.pointer, span[1], C.pointer,
+                                        span[2], batch));
+        operand_fetch(&C);
+        CHECK(memcmp(first, C.image, C.bytes) == 0, "%s: other bits", what);
+    }
+    free(first);
+    free(exact);
+}
+
 static inline void check_element(const gemm_t *g, int64_t i, int64_t j, double tolerance)
 {
     const int64_t at = matrix_at(g->layout, i, j, g->ldc);

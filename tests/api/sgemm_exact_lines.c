@@ -31,45 +31,18 @@ static void spoil(const gemm_t *g, float *x, int of_b, int64_t count)
 static void try_lines(tilemm_t ctx, const gemm_t *g, int mode, int64_t in_a, int64_t in_b,
                       int64_t batch)
 {
-    const int64_t span[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
-    const int64_t count[] = {batch * span[0], batch * span[1], batch * span[2]};
-    double *const exact = test_need(malloc(sizeof(double) * (size_t)(2 * g->m * g->n)));
+    const int64_t span_a = gemm_span_a(g), span_b = gemm_span_b(g);
     char name[100];
     snprintf(name, sizeof name, "%s, %lld x %lld exact lines, batch %lld", mode_names[mode],
              (long long)in_a, (long long)in_b, (long long)batch);
-    place_operands(count, 0, &rng);
+    place_batch(g, batch, &rng);
     for (int64_t i = 0; i < batch; i++) {
-        gemm_fill_a(g, A.numbers + i * span[0], FAMILY_NORMAL, &rng);
-        gemm_fill_b(g, B.numbers + i * span[1], FAMILY_NORMAL, &rng);
-        spoil(g, A.numbers + i * span[0], 0, (in_a + i * 7) % (g->m + 1));
-        spoil(g, B.numbers + i * span[1], 1, (in_b + i * 5) % (g->n + 1));
+        gemm_fill_a(g, A.numbers + i * span_a, FAMILY_NORMAL, &rng);
+        gemm_fill_b(g, B.numbers + i * span_b, FAMILY_NORMAL, &rng);
+        spoil(g, A.numbers + i * span_a, 0, (in_a + i * 7) % (g->m + 1));
+        spoil(g, B.numbers + i * span_b, 1, (in_b + i * 5) % (g->n + 1));
     }
-    if (g->beta != 0)
-        for (int64_t i = 0; i < count[2]; i++)
-            C.numbers[i] = (float)rng_unit(&rng);
-    operand_send(&A);
-    operand_send(&B);
-    operand_send(&C);
-    for (int64_t i = 0; i < batch; i++)
-        matrix_own(&C, sizeof(float), i * span[2], g->layout, g->m, g->n, g->ldc);
-    CHECK_OK(ctx, tilemm_set_math(ctx, modes[mode]));
-    finish(ctx, g,
-           gemm_call_strided(ctx, g, A.pointer, span[0], B.pointer, span[1], C.pointer, span[2],
-                             batch),
-           name);
-    CHECK(strstr(tilemm_last_kernel(ctx), "planes"), "%s: not by planes", what);
-    for (int64_t i = 0; i < batch; i++)
-        check_product(g, modes[mode], i * span[0], i * span[1], i * span[2], exact);
-
-    float *const first = host_array(count[2]);
-    memcpy(first, C.image, C.bytes);
-    operand_resend(&C);
-    CHECK_OK(ctx, gemm_call_strided(ctx, g, A.pointer, span[0], B.pointer, span[1], C.pointer,
-                                    span[2], batch));
-    operand_fetch(&C);
-    CHECK(memcmp(first, C.image, C.bytes) == 0, "%s: other bits", what);
-    free(first);
-    free(exact);
+    run_by_planes(ctx, g, mode, batch, INFINITY, 1, name, &rng);
 }
 
 static void try_counts(tilemm_t ctx)

@@ -45,49 +45,16 @@ static void fill(const gemm_t *g, float *x, int of_b, const kind_t *kinds)
 static void try_kinds(tilemm_t ctx, const gemm_t *g, int mode, const kind_t *of_a,
                       const kind_t *of_b, int64_t batch)
 {
-    const int64_t span[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
-    const int64_t count[] = {batch * span[0], batch * span[1], batch * span[2]};
-    double *const exact = test_need(malloc(sizeof(double) * (size_t)(2 * g->m * g->n)));
+    const double most = modes[mode] == TILEMM_MATH_TF32 ? INFINITY : (*arch ? 48 : 16) * 0x1p-24;
     char name[100];
     snprintf(name, sizeof name, "%s, kinds %d x %d, batch %lld", mode_names[mode], of_a[0], of_b[0],
              (long long)batch);
-    place_operands(count, 0, &rng);
+    place_batch(g, batch, &rng);
     for (int64_t i = 0; i < batch; i++) {
-        fill(g, A.numbers + i * span[0], 0, of_a + i);
-        fill(g, B.numbers + i * span[1], 1, of_b + i);
+        fill(g, A.numbers + i * gemm_span_a(g), 0, of_a + i);
+        fill(g, B.numbers + i * gemm_span_b(g), 1, of_b + i);
     }
-    if (g->beta != 0)
-        for (int64_t i = 0; i < count[2]; i++)
-            C.numbers[i] = (float)rng_unit(&rng);
-    operand_send(&A);
-    operand_send(&B);
-    operand_send(&C);
-    for (int64_t i = 0; i < batch; i++)
-        matrix_own(&C, sizeof(float), i * span[2], g->layout, g->m, g->n, g->ldc);
-    CHECK_OK(ctx, tilemm_set_math(ctx, modes[mode]));
-    finish(ctx, g,
-           gemm_call_strided(ctx, g, A.pointer, span[0], B.pointer, span[1], C.pointer, span[2],
-                             batch),
-           name);
-    CHECK(strstr(tilemm_last_kernel(ctx), "planes"), "%s: not by planes", what);
-    for (int64_t i = 0; i < batch; i++) {
-        const gemm_error_t error =
-            check_product(g, modes[mode], i * span[0], i * span[1], i * span[2], exact);
-        CHECK(modes[mode] == TILEMM_MATH_TF32 || error.worst < (*arch ? 48 : 16) * 0x1p-24,
-              "%s: an error of %.3g of |A||B|: bits are lost", what, error.worst);
-    }
-
-    float *const first = host_array(count[2]);
-    memcpy(first, C.image, C.bytes);
-    for (int i = 0; i < 3; i++) {
-        operand_resend(&C);
-        CHECK_OK(ctx, gemm_call_strided(ctx, g, A.pointer, span[0], B.pointer, span[1], C.pointer,
-                                        span[2], batch));
-        operand_fetch(&C);
-        CHECK(memcmp(first, C.image, C.bytes) == 0, "%s: other bits", what);
-    }
-    free(first);
-    free(exact);
+    run_by_planes(ctx, g, mode, batch, most, 3, name, &rng);
 }
 
 /* All kinds in one operand, beside one kind or some in the other: in every layout, aligned or not,
