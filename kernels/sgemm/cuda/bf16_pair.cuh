@@ -22,6 +22,15 @@ static __device__ __forceinline__ unsigned bf16_plane(float &low, float &high)
     return pair;
 }
 
+/* The numbers of a pair again, whose planes have all their bits. */
+static __device__ __forceinline__ void bf16_numbers(unsigned h, unsigned m, unsigned l, float &low,
+                                                    float &high)
+{
+    const unsigned HIGH = 0xffff0000;
+    low = __uint_as_float(h << 16) + (__uint_as_float(m << 16) + __uint_as_float(l << 16));
+    high = __uint_as_float(h & HIGH) + (__uint_as_float(m & HIGH) + __uint_as_float(l & HIGH));
+}
+
 /* The largest |h| so far, in either half of `most`; the signs are any. */
 static __device__ __forceinline__ void bf16_note(unsigned h, unsigned &most)
 {

@@ -1,30 +1,21 @@
-/* fused_chain_sm90.cuh - elements of invariant products that planes do not carry: a warpgroup's
- * rows of a tile once more, by chains of FP32 multiply-adds over a part of k. For
- * fused_invariant_sm90.cuh.
+/* fused_chain_sm90.cuh - what planes do not carry: a warpgroup's rows of a tile by chains of FP32
+ * multiply-adds, over a step (fused_fp32_sm90.cuh), or in an invariant product over a part of k
+ * (fused_invariant_sm90.cuh).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * The numbers come from global memory, through registers, to the warpgroup's rows of the stage of
- * op(A) of which planes were made last: the multipliers have not left it. A warp has its 16 rows
- * and all columns, a thread 8 rows and 1 to 8 columns; warps all of whose elements planes carry
- * only help to read. The chains go by shared memory to the threads that have the elements of the
- * tensor cores, and replace those of the exact lines. */
+ * The numbers come to a tile in shared memory, chain_t::STEP of k at a time. A warp has its 16 rows
+ * and all columns, a thread 8 rows and 1 to 8 columns. The chains go by shared memory to the
+ * threads that have the elements of the tensor cores.
+ *
+ * In an invariant product the numbers come from global memory, through registers, to the
+ * warpgroup's rows of the stage of op(A) of which planes were made last: the multipliers have not
+ * left it. Warps all of whose elements planes carry only help to read. The chains replace the
+ * elements of exact lines. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_CHAIN_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_CHAIN_SM90_CUH
 
 #include "fused_products_sm90.cuh"
-
-template <typename S>
-struct chain_t {
-    static const int ROWS_A = 64;                /* of a warpgroup */
-    static const int STEP = S::BN < 32 ? 16 : 8; /* of k, in shared memory at a time */
-    static const int PITCH = ROWS_A + S::BN + 4;
-    static const int OF_THREAD = 8;                    /* rows */
-    static const int COLUMNS = S::BN / 16;             /* of a thread */
-    static const int WIDE = COLUMNS < 4 ? COLUMNS : 4; /* side by side */
-    static const int TURNED = WIDE * 16; /* columns of what lanes exchange at a time */
-    static_assert(STEP * PITCH <= ROWS_A * BK, "the stage has room for a step");
-};
 
 /* An operand's numbers of a step, LINES lines by STEP of k. */
 template <int LINES, int STEP, bool K_MAJOR>
@@ -81,7 +72,7 @@ multiply_chains(const float *tile, int depth,
     const unsigned warp = threadIdx.x % WARPGROUP / 32, lane = threadIdx.x % 32;
     const float *a = tile + warp * 16 + lane % 2 * C::OF_THREAD;
     const float *b = tile + C::ROWS_A + lane / 2 * C::WIDE;
-#pragma unroll 4
+#pragma unroll(C::AT_ONCE)
     for (int k = 0; k < depth; k++) {
         float x[C::OF_THREAD], y[C::COLUMNS];
 #pragma unroll
@@ -106,18 +97,15 @@ multiply_chains(const float *tile, int depth,
     }
 }
 
-/* Let the chains of exact lines replace the thread's totals. `turned` is the warp's. */
-template <typename S>
+/* Call give(column, j, v) with the chains v of two columns, column + lane % 4 * 2 and the next, and
+ * of row j of the thread, as the tensor cores have them. `turned` is the warp's. */
+template <typename S, typename GIVE>
 static __device__ __forceinline__ void
-take_chains(multiplier_t<S> &at, float *turned,
-            const float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS])
+turn_chains(float *turned, const float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS],
+            GIVE give)
 {
     typedef chain_t<S> C;
-    const int WARP_COLUMNS = 8 * S::LINES; /* of the converter's */
-    const unsigned lane = threadIdx.x % 32, pair = lane % 4 * 2;
-    unsigned rows = at.rows;
-    rows |= __shfl_xor_sync(~0u, rows, 1);
-    rows |= __shfl_xor_sync(~0u, rows, 2); /* four lanes have a row */
+    const unsigned lane = threadIdx.x % 32;
 #pragma unroll
     for (int first = 0; first < C::COLUMNS; first += C::WIDE)
 #pragma unroll
@@ -131,20 +119,32 @@ take_chains(multiplier_t<S> &at, float *turned,
                                                       C::TURNED)] = chains[j * 4 + i][first + c];
             __syncwarp();
 #pragma unroll
-            for (int column = 0; column < C::TURNED; column += 8) {
-                const int all = first * 16 + column;
-                const float2 v =
-                    *(const float2 *)(turned + tilemm__fused_chain_turned(lane / 4, column + pair,
-                                                                          C::TURNED));
-                const unsigned columns =
-                    __shfl_sync(~0u, at.columns, all / WARP_COLUMNS) >> (all % WARP_COLUMNS + pair);
-                float *const total = &at.total[all / 2 + j * 2];
-                if ((rows >> j | columns) & 1)
-                    total[0] = v.x;
-                if ((rows >> j | columns >> 1) & 1)
-                    total[1] = v.y;
-            }
+            for (int column = 0; column < C::TURNED; column += 8)
+                give(first * 16 + column, j,
+                     *(const float2 *)(turned + tilemm__fused_chain_turned(
+                                                    lane / 4, column + lane % 4 * 2, C::TURNED)));
         }
+}
+
+/* Let the chains of exact lines replace the thread's totals. `turned` is the warp's. */
+template <typename S>
+static __device__ __forceinline__ void
+take_chains(multiplier_t<S> &at, float *turned,
+            const float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS])
+{
+    const int WARP_COLUMNS = 8 * S::LINES; /* of the converter's */
+    unsigned rows = at.rows;
+    rows |= __shfl_xor_sync(~0u, rows, 1);
+    rows |= __shfl_xor_sync(~0u, rows, 2); /* four lanes have a row */
+    turn_chains<S>(turned, chains, [&](int column, int j, float2 v) {
+        const unsigned columns = __shfl_sync(~0u, at.columns, column / WARP_COLUMNS) >>
+                                 (column % WARP_COLUMNS + threadIdx.x % 4 * 2);
+        float *const total = &at.total[column / 2 + j * 2];
+        if ((rows >> j | columns) & 1)
+            total[0] = v.x;
+        if ((rows >> j | columns >> 1) & 1)
+            total[1] = v.y;
+    });
 }
 
 /* Compute the elements of the warpgroup's exact lines again, from `from` of k to the part's end,
@@ -158,6 +158,7 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     typedef chain_t<S> C;
     typedef lines_t<C::ROWS_A, C::STEP, S::A_K> lines_a_t;
     typedef lines_t<S::BN, C::STEP, S::B_K> lines_b_t;
+    static_assert(C::SIZE <= C::ROWS_A * BK, "the stage has room for it");
     const tilemm__sgemm_args_t &args = problem.args;
     const int warpgroup = threadIdx.x / WARPGROUP;
     const unsigned stage = (at.count - 1) % S::STAGES;
@@ -199,7 +200,7 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     }
     named_barrier<WARPGROUP>(warpgroup_barrier());
     if (at.exact)
-        take_chains<S>(at, tile + threadIdx.x % WARPGROUP / 32 * OCTET * C::TURNED, chains);
+        take_chains<S>(at, tile + threadIdx.x % WARPGROUP / 32 * C::OF_WARP, chains);
     fence_for_async(); /* the stage was written */
     leave_stage<S>(problem, &shared.a.empty[stage]);
 #pragma unroll

@@ -13,8 +13,8 @@
  * step ahead, in the registers of those that the tensor cores have used. The tensor core truncates
  * as it adds.
  * So `part` has the smaller products of a step, then that of the large planes of the next, and is
- * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have:
- * fused_parts_sm90.cuh.
+ * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have are
+ * multiplied in FP32 (fused_fp32_sm90.cuh).
  *
  * Sparse items: where most numbers are zeros a sum rests on few products, h h has hardly an error,
  * and what promotion loses is most of the error. So there a KEEPS kernel goes on with it, too. The
@@ -32,8 +32,8 @@
 
 #include <cuda_runtime.h>
 
+#include "fused_fp32_sm90.cuh"
 #include "fused_invariant_sm90.cuh"
-#include "fused_parts_sm90.cuh"
 #include "fused_products_sm90.cuh"
 #include "fused_store_sm90.cuh"
 
@@ -162,7 +162,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
             const unsigned byte = large | (window.beyond ? BEYOND : 0) | sparse;
-            /* If it is watched, multiply_parts() may read the stage too. */
+            /* If it is watched, the multipliers may read the stage too. */
             leave_stage<S>(problem, &shared.b.empty[stage], S::INVARIANT || watched(byte) == 0);
             if (!S::INVARIANT && lane == 0)
                 ((unsigned char *)&shared.windows[buffer])[warp] = byte;
@@ -243,53 +243,52 @@ static __device__ __forceinline__ unsigned scales_of_b(unsigned windows)
 }
 
 /* Of a step some of whose planes are watched, or whose windows are new: make planes of op(A) again
- * where another window fits; multiply the step by parts if numbers are beyond the windows, or the
- * planes lose bits that count, and as one part if products may overflow; and leave the stages of
- * operands that are watched. Returns whether the step has been multiplied. */
+ * where another window fits; multiply the step in FP32 if numbers are beyond the windows, products
+ * may overflow, or planes lose bits that count; and leave the stages of operands that are watched.
+ * Returns whether the step has been multiplied. */
 template <typename S>
 static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared_t<S> &shared,
                                                      fragments_t<S> &a, const fused_t &problem,
                                                      unsigned windows)
 {
-    const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched(windows);
+    const unsigned count = at.count - 1, stage = count % S::STAGES, of_b = watched(windows);
     const bool watched_a = __any_sync(~0u, at.are_watched);
-    bool beyond_a = false, beyond_b = false, is_uneven = false;
+    bool in_fp32 = false;
     if (at.fits) {
         window_t again = {at.large};
         convert_a<S>(shared.a.at[stage], at.first, 0, a, again);
         convert_a<S>(shared.a.at[stage], at.first, 1, a, again);
     }
-    if (watched_a) {
-        beyond_a = some_of_warpgroup(at.beyond);
-        if (some_of_warpgroup(at.large & HUGE_ONES) &&
-            some_of_warpgroup(has_uneven_b(at, shared, problem, windows))) {
-            is_uneven = true;
-            beyond_a |= some_of_warpgroup(at.large & LOSSY);
-        }
-    }
-    if (of_b) {
-        const bool uneven_a =
-            __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
-                                ALL_MULTIPLIERS,
-                                (windows & EVERY_BYTE * BEYOND) || has_uneven_a(at, problem, a)));
-        is_uneven |= uneven_a;
-        beyond_b = uneven_a && (windows & EVERY_BYTE * (BEYOND | LOSSY));
-    }
+    if (watched_a)
+        in_fp32 = some_of_warpgroup(at.beyond) ||
+                  (some_of_warpgroup(at.large & HUGE_ONES) &&
+                   some_of_warpgroup(has_uneven_b(at, shared, problem, windows)));
+    if (of_b && !in_fp32)
+        in_fp32 = some_of_warpgroup((windows & EVERY_BYTE * BEYOND) ||
+                                    has_uneven_a(at, problem, a));
     add_part(at, false);
-
-    const bool by_parts = beyond_a || is_uneven; /* which holds where beyond_b does */
-    if (by_parts)
-        multiply_parts(at, shared, a, problem, {beyond_a, scales_of_a(at)},
-                       {beyond_b, scales_of_b(windows)});
+    if (in_fp32) {
+        const unsigned warp = threadIdx.x % WARPGROUP / 32, line = warp * 8 * S::LINES;
+        if (of_b)
+            mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
+        multiply_fp32<S>(at, shared, a,
+                         {watched_a ? shared.a.at[stage] : NULL, of_b ? shared.b.at[stage] : NULL,
+                          unscale(UNSCALED + scales_of_a(at), 0),
+                          unscale(UNSCALED + scales_of_b(windows), warp),
+                          first_of<S, false>(problem, line, at.place.matrix), line});
+    }
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.part[i] = 0.0f;
     at.scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
     leave_stage<S>(problem, &shared.a.empty[stage], watched_a);
-    /* For the warp of the converter, which did not, whose lines multiply_parts() read here. */
-    leave_stage<S>(problem, &shared.b.empty[stage],
-                   threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
-    return by_parts;
+    if (of_b) {
+        named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS); /* which may have read it */
+        /* For the warp of the converter, which did not. */
+        leave_stage<S>(problem, &shared.b.empty[stage],
+                       threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
+    }
+    return in_fp32;
 }
 
 /* The windows of op(B)'s planes of the step. Lane 0 alone reads, since it alone reports that all
@@ -399,7 +398,7 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     end_step(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
 }
 
-/* After a step that has been multiplied by parts: make the planes of op(A) of the next one. */
+/* After a step that has been multiplied in FP32: make the planes of op(A) of the next one. */
 template <typename S>
 static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S> &shared,
                                                  fragments_t<S> &a, const fused_t &problem)

@@ -54,9 +54,10 @@ struct shape_t {
     static const int MAPS_B = PHASES * (UNALIGNED && A_K && !B_K ? 4 : 1);
     static const bool INVARIANT = KIND == INVARIANT_KIND;
     static const bool HALF = KIND == HALF_KIND;
+    static const bool FUSED = KIND == FUSED_KIND;
     /* In sparse items it goes on with what additions lose. The converter finds these, and leaves
      * steps of op(A) as well, since it may look at them. */
-    static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
+    static const bool KEEPS = FUSED && !UNALIGNED;
     /* Shared memory has room for a tile of C beside the operands; in TF32 for half of its columns,
      * which the copy engine stores one half after the other. */
     static const bool HAS_TILE = (BULK && !TF32) || INVARIANT || HALF;
@@ -432,38 +433,67 @@ static __device__ __forceinline__ first_t<S, true> first_of_a(const fused_t &pro
     return first_of<S, true>(problem, threadIdx.x / 32 * 16, matrix);
 }
 
+/* Read a pair of a lane's octets of LINES lines of a stage, the octets' pair number `pair`, to
+ * x[][at] and the next. */
+template <int LINES, bool K_MAJOR, int COUNT>
+static __device__ __forceinline__ void take_pair(const float *stage, unsigned first, int pair,
+                                                 float (&x)[LINES][COUNT], int at = 0)
+{
+    const int half = pair / 2, in_half = pair % 2 * 2;
+    if (K_MAJOR) {
+        first ^= half * TILEMM__SGEMM_FUSED_HALF_K;
+#pragma unroll
+        for (int j = 0; j < LINES; j++) {
+            const float2 v =
+                *(const float2 *)(stage + (first ^ in_half) + j * TILEMM__SGEMM_FUSED_8_LINES);
+            x[j][at] = v.x, x[j][at + 1] = v.y;
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = at; i < at + 2; i++) {
+        const float *const from = stage +
+                                  (first ^ (in_half + i - at) * TILEMM__SGEMM_FUSED_NEXT) +
+                                  half * TILEMM__SGEMM_FUSED_HALF;
+        if (LINES == 4) {
+            const float4 v = *(const float4 *)from;
+            x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
+        } else if (LINES == 2) {
+            const float2 v = *(const float2 *)from;
+            x[0][i] = v.x, x[1 % LINES][i] = v.y;
+        } else {
+            x[0][i] = *from;
+        }
+    }
+}
+
+template <int LINES, bool K_MAJOR, int GROUP, int NEXT, int COUNT>
+static __device__ __forceinline__ void take_pair(const float *stage,
+                                                 const phased_t<K_MAJOR, GROUP, NEXT> &first,
+                                                 int pair, float (&x)[LINES][COUNT], int at = 0)
+{
+    const unsigned half = pair / 2, in_half = pair % 2 * 2, LAST = K_MAJOR ? 0 : 3;
+#pragma unroll
+    for (unsigned i = 0; i < 2; i++) {
+        const unsigned of = K_MAJOR   ? first.at[0] + in_half + i
+                            : in_half ? first.at[(2 + i) & LAST]
+                                      : first.at[i & LAST];
+        const float *const from =
+            stage + of + tilemm__phased(0, half * tilemm__phased_k(0, OCTET / 2), GROUP, K_MAJOR);
+#pragma unroll
+        for (unsigned j = 0; j < LINES; j++)
+            x[j][at + i] = from[tilemm__phased(j * NEXT, 0, GROUP, K_MAJOR)];
+    }
+}
+
 /* Read half of a lane's octets of LINES lines of a stage. */
 template <int LINES, bool K_MAJOR>
 static __device__ __forceinline__ void take(const float *stage, unsigned first, int half,
                                             float (&x)[LINES][OCTET / 2])
 {
     first = opaque(first); /* no registers for the places of all numbers */
-    if (K_MAJOR) {
-        first ^= half * TILEMM__SGEMM_FUSED_HALF_K;
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-#pragma unroll
-            for (int i = 0; i < OCTET / 2; i += 2) {
-                const float2 v =
-                    *(const float2 *)(stage + (first ^ i) + j * TILEMM__SGEMM_FUSED_8_LINES);
-                x[j][i] = v.x, x[j][i + 1] = v.y;
-            }
-    } else {
-#pragma unroll
-        for (int i = 0; i < OCTET / 2; i++) {
-            const float *const from =
-                stage + (first ^ i * TILEMM__SGEMM_FUSED_NEXT) + half * TILEMM__SGEMM_FUSED_HALF;
-            if (LINES == 4) {
-                const float4 v = *(const float4 *)from;
-                x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
-            } else if (LINES == 2) {
-                const float2 v = *(const float2 *)from;
-                x[0][i] = v.x, x[1 % LINES][i] = v.y;
-            } else {
-                x[0][i] = *from;
-            }
-        }
-    }
+    take_pair<LINES, K_MAJOR>(stage, first, half * 2, x);
+    take_pair<LINES, K_MAJOR>(stage, first, half * 2 + 1, x, 2);
 }
 
 template <int LINES, bool K_MAJOR, int GROUP, int NEXT>
@@ -471,17 +501,24 @@ static __device__ __forceinline__ void take(const float *stage,
                                             const phased_t<K_MAJOR, GROUP, NEXT> &first, int half,
                                             float (&x)[LINES][OCTET / 2])
 {
-    const unsigned k = half * tilemm__phased_k(0, OCTET / 2);
-#pragma unroll
-    for (unsigned i = 0; i < OCTET / 2; i++) {
-        const float *const from =
-            stage + (K_MAJOR ? first.at[0] + i : first.at[i % (K_MAJOR ? 1 : OCTET / 2)]) +
-            tilemm__phased(0, k, GROUP, K_MAJOR);
-#pragma unroll
-        for (unsigned j = 0; j < LINES; j++)
-            x[j][i] = from[tilemm__phased(j * NEXT, 0, GROUP, K_MAJOR)];
-    }
+    take_pair<LINES>(stage, first, half * 2, x);
+    take_pair<LINES>(stage, first, half * 2 + 1, x, 2);
 }
+
+/* Chains of FP32 multiply-adds of a warpgroup's 64 rows (fused_chain_sm90.cuh). */
+template <typename S>
+struct chain_t {
+    static const int ROWS_A = 64;
+    static const int STEP = S::BN < 32 ? 16 : 8;  /* of k, in shared memory at a time */
+    static const int AT_ONCE = S::FUSED ? 1 : 4; /* in registers: more would not suffice */
+    static const int PITCH = ROWS_A + S::BN + 4;
+    static const int OF_THREAD = 8;                    /* rows */
+    static const int COLUMNS = S::BN / 16;             /* of a thread */
+    static const int WIDE = COLUMNS < 4 ? COLUMNS : 4; /* side by side */
+    static const int TURNED = WIDE * 16; /* columns of what lanes exchange at a time */
+    static const int OF_WARP = OF_THREAD * TURNED;
+    static const int SIZE = STEP * PITCH > 4 * OF_WARP ? STEP * PITCH : 4 * OF_WARP; /* floats */
+};
 
 /* Dynamic shared memory. */
 template <typename S>
@@ -492,6 +529,8 @@ struct shared_t {
     __align__(1024) float bulk[S::BULK_TILE];         /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
+    /* For chains of a warpgroup each, without a tile to store from, where they could be. */
+    __align__(16) float chains[S::FUSED && !S::HAS_TILE ? S::MULTIPLIERS * chain_t<S>::SIZE : 1];
     /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */
     __align__(16) unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
     /* HALF: with a part's last step, op(B)'s lines' classes, and what takes sums back from their
@@ -520,18 +559,17 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
  * of a step overflows while they are below 2^61. Where a step has numbers from 2^45 on, the warp
  * takes another window, and makes the step's planes again:
  * LARGE, of the numbers as they are, with all bits from 2^-110 on, below 2^61;
- * HUGE_ONES, of 2^-16 times the numbers, below 2^124. Products may overflow, unless the other
- * operand's numbers of the step are even, all in 2^-47 .. 2^11: the multipliers see to that. LOSSY,
- * if there are numbers below 2^-94, of which planes lose at most 2^-118: that is nothing beside a
- * line's largest number in this step, which is 2^-10 or more, but for numbers that are not even.
+ * HUGE_ONES, of 2^-16 times the numbers, below 2^124. Products may overflow, and of numbers below
+ * 2^-94 planes lose at most 2^-118, which is nothing beside a line's largest number in this step,
+ * which is 2^-10 or more: unless the other operand's numbers of the step are not even, all in
+ * 2^-47 .. 2^11. The multipliers see to that.
  * Of each step the warp says which window its planes have, and whether it met numbers beyond all of
- * them (fused_parts_sm90.cuh). */
+ * them (fused_fp32_sm90.cuh). */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
     HUGE_ONES = 4,
-    SPARSE = 8, /* the item is sparse */
-    LOSSY = 16,
+    SPARSE = 8,    /* the item is sparse */
     FEW_STEPS = 5, /* up to which nobody looks whether an item is sparse */
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
@@ -544,7 +582,7 @@ enum {
 
 /* A warp's window, and what it met of a step. */
 typedef struct {
-    unsigned large; /* LARGE, HUGE_ONES, HUGE_ONES | LOSSY or 0 */
+    unsigned large; /* LARGE, HUGE_ONES or 0 */
     unsigned most;  /* a thread's largest |h|, in either half of a word; the signs are any */
     bool beyond;    /* the warp met numbers beyond all windows */
     bool fits;      /* beyond that of the planes, but `large` is by now one that has them */
@@ -563,27 +601,21 @@ static __device__ __forceinline__ float taken(float x, const window_t &window)
     return x * __uint_as_float((127u + window_log2(window.large)) << 23);
 }
 
-static __device__ __forceinline__ void note_h(unsigned h, window_t &window)
-{
-    bf16_note(h, window.most);
-}
-
 static __device__ __forceinline__ unsigned window_most(const window_t &window)
 {
     return bf16_most(window.most);
 }
 
-/* Pair i of half an octet: each x = h + m + l. CHOICE says how a number is taken: window_t, or
- * part_t (fused_parts_sm90.cuh). */
-template <typename S, typename CHOICE>
+/* Pair i of half an octet: each x = h + m + l. */
+template <typename S>
 static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], int i,
-                                               unsigned (&planes)[S::PLANES], CHOICE &choice)
+                                               unsigned (&planes)[S::PLANES], window_t &window)
 {
-    float x = taken(half[i * 2], choice), y = taken(half[i * 2 + 1], choice);
+    float x = taken(half[i * 2], window), y = taken(half[i * 2 + 1], window);
 #pragma unroll
     for (int p = 0; p < S::PLANES; p++)
         planes[p] = bf16_plane(x, y);
-    note_h(planes[0], choice);
+    bf16_note(planes[0], window.most);
 }
 
 /* Whether an operand is sparse, by pairs of numbers, one or two of each of a stage's LINES lines:
@@ -619,6 +651,25 @@ static __device__ constexpr unsigned bits_of(int log2)
     return (unsigned)(127 + log2) << 23;
 }
 
+/* Whether a warp's lines in a step, LINES of a lane, have a number of which LARGE planes lack bits.
+ */
+template <int LINES, bool K_MAJOR, typename FIRST>
+static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first)
+{
+    unsigned least = ~0u;
+#pragma unroll 1
+    for (int half = 0; half < 2; half++) {
+        float x[LINES][OCTET / 2];
+        take<LINES, K_MAJOR>(stage, first, half, x);
+#pragma unroll
+        for (int j = 0; j < LINES; j++)
+#pragma unroll
+            for (int i = 0; i < OCTET / 2; i++)
+                least = min(least, 2 * __float_as_uint(x[j][i]) - 1); /* not of 0 */
+    }
+    return __any_sync(~0u, least < 2 * bits_of(-110) - 1);
+}
+
 /* Look at the numbers of a warp's lines in a step, LINES of a lane: whether the window has them,
  * and if not, which has. */
 template <int LINES, bool K_MAJOR, typename FIRST>
@@ -626,7 +677,6 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
                                                     window_t &window)
 {
     unsigned most_of[LINES], least_of[LINES], most = 0, least = ~0u;
-    bool loses = false;
 #pragma unroll
     for (int j = 0; j < LINES; j++)
         most_of[j] = 0, least_of[j] = ~0u;
@@ -645,12 +695,6 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
     }
 #pragma unroll
     for (int j = 0; j < LINES; j++) {
-#pragma unroll
-        for (int apart = 1; apart < 4; apart *= 2) { /* four lanes have a line */
-            most_of[j] = max(most_of[j], __shfl_xor_sync(~0u, most_of[j], apart));
-            least_of[j] = min(least_of[j], __shfl_xor_sync(~0u, least_of[j], apart));
-        }
-        loses |= most_of[j] < bits_of(LEAST_LARGEST_LOG2) && least_of[j] < bits_of(-94) - 1;
         most = max(most, most_of[j]);
         least = min(least, least_of[j]);
     }
@@ -658,16 +702,26 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
     least = __reduce_min_sync(~0u, least);
 
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
-    const bool huge = most < bits_of(124) && !__any_sync(~0u, loses);
-    const unsigned now = window.large & (LARGE | HUGE_ONES);
-    const unsigned lossy = least < bits_of(-94) - 1 ? LOSSY : 0;
+    bool huge = most < bits_of(124);
+    if (__any_sync(~0u, huge && !usual && !large)) {
+        bool loses = false;
+#pragma unroll
+        for (int j = 0; j < LINES; j++) {
+#pragma unroll
+            for (int apart = 1; apart < 4; apart *= 2) { /* four lanes have a line */
+                most_of[j] = max(most_of[j], __shfl_xor_sync(~0u, most_of[j], apart));
+                least_of[j] = min(least_of[j], __shfl_xor_sync(~0u, least_of[j], apart));
+            }
+            loses |= most_of[j] < bits_of(LEAST_LARGEST_LOG2) && least_of[j] < bits_of(-94) - 1;
+        }
+        huge = !__any_sync(~0u, loses);
+    }
+    const unsigned now = window.large;
     const unsigned fitting = usual ? 0 : large ? LARGE : huge ? HUGE_ONES : now;
 
     window.beyond = !usual && !large && !huge;
     window.fits = !window.beyond && fitting != now && !(now == LARGE && large);
     window.large = window.fits || now == HUGE_ONES ? fitting : now;
-    if (window.large == HUGE_ONES)
-        window.large |= lossy;
 }
 
 /* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window
@@ -677,7 +731,10 @@ template <int LINES, bool K_MAJOR, typename FIRST>
 static __device__ __forceinline__ void look_beyond(const float *stage, const FIRST &first,
                                                    window_t &window)
 {
-    if (__any_sync(~0u, window_most(window) >= MOST_BF16 || window.large))
+    const bool above = window_most(window) >= MOST_BF16;
+    if (__any_sync(~0u, above || window.large) &&
+        (__any_sync(~0u, above || window.large != LARGE) ||
+         has_little<LINES, K_MAJOR>(stage, first)))
         look_closely<LINES, K_MAJOR>(stage, first, window);
 }
 
