@@ -69,7 +69,7 @@ multiply_chains(const float *tile, int depth,
                 float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS])
 {
     typedef chain_t<S> C;
-    const unsigned warp = threadIdx.x % WARPGROUP / 32, lane = threadIdx.x % 32;
+    const unsigned thread = opaque(threadIdx.x), warp = thread % WARPGROUP / 32, lane = thread % 32;
     const float *a = tile + warp * 16 + lane % 2 * C::OF_THREAD;
     const float *b = tile + C::ROWS_A + lane / 2 * C::WIDE;
 #pragma unroll(C::AT_ONCE)
@@ -105,7 +105,7 @@ turn_chains(float *turned, const float (&chains)[chain_t<S>::OF_THREAD][chain_t<
             GIVE give)
 {
     typedef chain_t<S> C;
-    const unsigned lane = threadIdx.x % 32;
+    const unsigned lane = opaque(threadIdx.x) % 32;
 #pragma unroll
     for (int first = 0; first < C::COLUMNS; first += C::WIDE)
 #pragma unroll

@@ -71,7 +71,7 @@ static __device__ __forceinline__ void numbers_of_b(const numbers_t<S> &numbers,
 template <typename S>
 static __device__ __forceinline__ float *chains_of(shared_t<S> &shared)
 {
-    const unsigned warpgroup = threadIdx.x / WARPGROUP;
+    const unsigned warpgroup = opaque(threadIdx.x) / WARPGROUP;
     if (!S::HAS_TILE)
         return shared.chains + warpgroup * chain_t<S>::SIZE;
     if (threadIdx.x % 32 == 0)
@@ -80,28 +80,27 @@ static __device__ __forceinline__ float *chains_of(shared_t<S> &shared)
     return shared.bulk + warpgroup * (chain_t<S>::ROWS_A * S::BN);
 }
 
-/* Add a step's products to a warpgroup's totals. `a`, the step's planes of op(A), may be no longer
+/* A thread's chains, over some steps. */
+template <typename S>
+using chains_t = float[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS];
+
+/* Let a warpgroup's chains go on over a step. `a`, the step's planes of op(A), may be no longer
  * there then. */
 template <typename S>
-static __device__ __forceinline__ void multiply_fp32(multiplier_t<S> &at, shared_t<S> &shared,
-                                                     fragments_t<S> &a,
-                                                     const numbers_t<S> &numbers)
+static __device__ __forceinline__ void multiply_fp32(const multiplier_t<S> &at, shared_t<S> &shared,
+                                                     fragments_t<S> &a, const numbers_t<S> &numbers,
+                                                     chains_t<S> &chains)
 {
     typedef chain_t<S> C;
     /* No registers for the places of numbers in other steps. */
     const unsigned thread = opaque(threadIdx.x), warp = thread % WARPGROUP / 32, lane = thread % 32;
     float *const tile = chains_of(shared), *const mine = tile + lane % 4 * 2 * C::PITCH;
-    float x[ROWS][2], y[S::LINES][2], chains[C::OF_THREAD][C::COLUMNS];
+    float x[ROWS][2], y[S::LINES][2];
     static_assert(C::STEP == 8, "a pair of each octet");
-#pragma unroll
-    for (int i = 0; i < C::OF_THREAD; i++)
-#pragma unroll
-        for (int j = 0; j < C::COLUMNS; j++)
-            chains[i][j] = 0.0f;
-    numbers_of_a(numbers, at.first, 0, a, x);
-    numbers_of_b(numbers, shared.planes[at.buffer], 0, y);
 #pragma unroll 1
     for (int pair = 0; pair < OCTET / 2; pair++) {
+        numbers_of_a(numbers, at.first, pair, a, x);
+        numbers_of_b(numbers, shared.planes[at.buffer], pair, y);
         named_barrier<WARPGROUP>(warpgroup_barrier()); /* what is there has been read */
 #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -110,20 +109,30 @@ static __device__ __forceinline__ void multiply_fp32(multiplier_t<S> &at, shared
                 const unsigned row = warp * 16 + tilemm__fused_line(lane, j, ROWS, S::A_APART);
                 mine[i * C::PITCH + tilemm__fused_chain_row(row, S::A_APART)] = x[j][i];
             }
+            float *const of_b = mine + i * C::PITCH + C::ROWS_A + numbers.line;
+            if (S::LINES == 4 && !S::B_APART) {
+                *(float4 *)(of_b + lane / 4 * 4) = make_float4(
+                    y[0][i], y[1 % S::LINES][i], y[2 % S::LINES][i], y[3 % S::LINES][i]);
+                continue;
+            }
 #pragma unroll
             for (int j = 0; j < S::LINES; j++)
-                mine[i * C::PITCH + C::ROWS_A + numbers.line +
-                     tilemm__fused_line(lane, j, S::LINES, S::B_APART)] = y[j][i];
+                of_b[tilemm__fused_line(lane, j, S::LINES, S::B_APART)] = y[j][i];
         }
         named_barrier<WARPGROUP>(warpgroup_barrier());
-        if (pair < OCTET / 2 - 1) {
-            numbers_of_a(numbers, at.first, pair + 1, a, x);
-            numbers_of_b(numbers, shared.planes[at.buffer], pair + 1, y);
-        }
         multiply_chains<S>(tile, C::STEP, chains);
     }
-    named_barrier<WARPGROUP>(warpgroup_barrier());
-    turn_chains<S>(tile + warp * C::OF_WARP, chains, [&](int column, int j, float2 v) {
+}
+
+/* Add a warpgroup's chains to the totals. */
+template <typename S>
+static __device__ __forceinline__ void add_chains(multiplier_t<S> &at, shared_t<S> &shared,
+                                                  const chains_t<S> &chains)
+{
+    const unsigned warp = threadIdx.x % WARPGROUP / 32;
+    float *const tile = chains_of(shared);
+    named_barrier<WARPGROUP>(warpgroup_barrier()); /* what is there has been read */
+    turn_chains<S>(tile + warp * chain_t<S>::OF_WARP, chains, [&](int column, int j, float2 v) {
         at.total[column / 2 + j * 2] += v.x;
         at.total[column / 2 + j * 2 + 1] += v.y;
     });

@@ -41,7 +41,7 @@
  * multipliers may need. */
 static __device__ __forceinline__ unsigned watched(unsigned windows)
 {
-    return (windows | windows / HUGE_ONES) & EVERY_BYTE * BEYOND;
+    return (windows | windows / RISKY) & EVERY_BYTE * BEYOND;
 }
 
 /* ---- feeder ---------------------------------------------------------------------------------- */
@@ -192,28 +192,38 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
     at.large = window.large;
     at.are_watched = !S::INVARIANT && named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                                    window.beyond || window.fits ||
-                                                                       (window.large & HUGE_ONES));
+                                                                       (window.large & RISKY));
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
 }
 
+/* The k of pair `pair` of an octet of a step. */
+template <typename S>
+static __device__ __forceinline__ int k_of(unsigned octet, unsigned pair)
+{
+    return (int)(S::UNALIGNED ? tilemm__phased_k(octet, pair * 2)
+                              : tilemm__fused_k(octet, pair * 2));
+}
+
 /* Whether some number of a step is not even: of a part of op(B), which is this thread's; or of its
- * rows of op(A), whose planes are `a`. Lines beyond C do not count. */
+ * rows of op(A), whose planes are `a`. Numbers beyond the matrices do not count. */
 template <typename S>
 static __device__ __forceinline__ bool has_uneven_b(const multiplier_t<S> &at,
                                                     const shared_t<S> &shared,
                                                     const fused_t &problem, unsigned windows)
 {
     const int lines = (int)min((int64_t)S::BN, problem.args.n - at.place.n);
+    const int depth = at.place.end - at.k;
     bool uneven = false;
     if (windows & EVERY_BYTE * (LARGE | HUGE_ONES))
         return true;
-    for (int line = (int)(threadIdx.x % WARPGROUP); line < lines; line += WARPGROUP)
+    for (int line = (int)(opaque(threadIdx.x) % WARPGROUP); line < lines; line += WARPGROUP)
 #pragma unroll
         for (int i = 0; i < BK / 2; i++)
             uneven |= is_uneven(
-                shared.planes[at.buffer][0][tilemm__fused_word(line, i % 4, i / 4, S::WORDS)]);
+                shared.planes[at.buffer][0][tilemm__fused_word(line, i % 4, i / 4, S::WORDS)],
+                depth - k_of<S>(i % 4, i / 4));
     return uneven;
 }
 
@@ -221,13 +231,16 @@ template <typename S>
 static __device__ __forceinline__ bool has_uneven_a(const multiplier_t<S> &at,
                                                     const fused_t &problem, const fragments_t<S> &a)
 {
-    bool uneven = false;
+    const int depth = at.place.end - at.k;
+    const unsigned octet = opaque(threadIdx.x) % 4;
+    bool uneven[ROWS] = {};
     if (at.large != 0)
         return true;
 #pragma unroll
     for (int i = 0; i < ROWS * S::WORDS; i++)
-        uneven |= at.place.m + row_of<S>(i % 2) < problem.args.m && is_uneven(a[0][i]);
-    return uneven;
+        uneven[i % 2] |= is_uneven(a[0][i], depth - k_of<S>(octet, i / 2));
+    return (uneven[0] && at.place.m + row_of<S>(0) < problem.args.m) ||
+           (uneven[1] && at.place.m + row_of<S>(1) < problem.args.m);
 }
 
 /* The scales of a step's planes: of op(A)'s in this warp; of op(B)'s. */
@@ -242,55 +255,6 @@ static __device__ __forceinline__ unsigned scales_of_b(unsigned windows)
     return window_log2(windows & EVERY_BYTE * (LARGE | HUGE_ONES), EVERY_BYTE);
 }
 
-/* Of a step some of whose planes are watched, or whose windows are new: make planes of op(A) again
- * where another window fits; multiply the step in FP32 if numbers are beyond the windows, products
- * may overflow, or planes lose bits that count; and leave the stages of operands that are watched.
- * Returns whether the step has been multiplied. */
-template <typename S>
-static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared_t<S> &shared,
-                                                     fragments_t<S> &a, const fused_t &problem,
-                                                     unsigned windows)
-{
-    const unsigned count = at.count - 1, stage = count % S::STAGES, of_b = watched(windows);
-    const bool watched_a = __any_sync(~0u, at.are_watched);
-    bool in_fp32 = false;
-    if (at.fits) {
-        window_t again = {at.large};
-        convert_a<S>(shared.a.at[stage], at.first, 0, a, again);
-        convert_a<S>(shared.a.at[stage], at.first, 1, a, again);
-    }
-    if (watched_a)
-        in_fp32 = some_of_warpgroup(at.beyond) ||
-                  (some_of_warpgroup(at.large & HUGE_ONES) &&
-                   some_of_warpgroup(has_uneven_b(at, shared, problem, windows)));
-    if (of_b && !in_fp32)
-        in_fp32 = some_of_warpgroup((windows & EVERY_BYTE * BEYOND) ||
-                                    has_uneven_a(at, problem, a));
-    add_part(at, false);
-    if (in_fp32) {
-        const unsigned warp = threadIdx.x % WARPGROUP / 32, line = warp * 8 * S::LINES;
-        if (of_b)
-            mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
-        multiply_fp32<S>(at, shared, a,
-                         {watched_a ? shared.a.at[stage] : NULL, of_b ? shared.b.at[stage] : NULL,
-                          unscale(UNSCALED + scales_of_a(at), 0),
-                          unscale(UNSCALED + scales_of_b(windows), warp),
-                          first_of<S, false>(problem, line, at.place.matrix), line});
-    }
-#pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i++)
-        at.part[i] = 0.0f;
-    at.scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
-    leave_stage<S>(problem, &shared.a.empty[stage], watched_a);
-    if (of_b) {
-        named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS); /* which may have read it */
-        /* For the warp of the converter, which did not. */
-        leave_stage<S>(problem, &shared.b.empty[stage],
-                       threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
-    }
-    return in_fp32;
-}
-
 /* The windows of op(B)'s planes of the step. Lane 0 alone reads, since it alone reports that all
  * has been read. */
 template <typename S>
@@ -301,13 +265,166 @@ static __device__ __forceinline__ unsigned windows_of_b(const multiplier_t<S> &a
     return __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
 }
 
+/* The item after this one: problem.count or more if there is none. */
+template <typename S>
+static __device__ __forceinline__ unsigned item_after(const multiplier_t<S> &at,
+                                                      const fused_t &problem)
+{
+    return own_item<S>(problem, at.item + next_items<S>());
+}
+
+/* Where the rows are of which planes are made next: at the end of an item those of the next one,
+ * perhaps of another matrix. (If there is no next item they are not used.) */
+template <typename S>
+static __device__ __forceinline__ void find_next_rows(multiplier_t<S> &at, const fused_t &problem)
+{
+    if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
+        at.first = first_of_a<S>(problem, locate<S>(problem, item_after(at, problem)).matrix);
+}
+
+/* End the planes of the next step, and go to it. */
+template <typename S>
+static __device__ __forceinline__ void end_step(multiplier_t<S> &at, shared_t<S> &shared,
+                                                const fused_t &problem, window_t &window,
+                                                bool holds)
+{
+    end_planes(at, shared, problem, window, holds);
+    at.k += BK;
+    advance<S::BUFFERS>(&at.buffer, &at.parity);
+}
+
+/* After a step that has been multiplied in FP32: make the planes of op(A) of the next one. */
+template <typename S>
+static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S> &shared,
+                                                 fragments_t<S> &a, const fused_t &problem)
+{
+    const unsigned stage = at.count % S::STAGES;
+    window_t window = {at.large};
+    mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
+    find_next_rows(at, problem);
+    convert_a<S>(shared.a.at[stage], at.first, 0, a, window);
+    convert_a<S>(shared.a.at[stage], at.first, 1, a, window);
+    end_step(at, shared, problem, window, false);
+}
+
+/* Whether a step is to be multiplied in FP32: numbers are beyond the windows, products may
+ * overflow, or planes lose bits that count. Where another window fits, planes of op(A) are made
+ * again. */
+template <typename S>
+static __device__ __forceinline__ bool needs_fp32(const multiplier_t<S> &at, shared_t<S> &shared,
+                                                  fragments_t<S> &a, const fused_t &problem,
+                                                  unsigned windows)
+{
+    bool needs = false;
+    if (at.fits) {
+        const float *const stage = shared.a.at[(at.count - 1) % S::STAGES];
+        window_t again = {at.large};
+        convert_a<S>(stage, at.first, 0, a, again);
+        convert_a<S>(stage, at.first, 1, a, again);
+    }
+    if (__any_sync(~0u, at.are_watched))
+        needs = some_of_warpgroup(at.beyond) ||
+                (some_of_warpgroup(at.large & RISKY) &&
+                 some_of_warpgroup(has_uneven_b(at, shared, problem, windows)));
+    if (watched(windows) && !needs)
+        needs = some_of_warpgroup((windows & EVERY_BYTE * BEYOND) || has_uneven_a(at, problem, a));
+    return needs;
+}
+
+/* Leave the stages of a step's operands that are watched. */
+template <typename S>
+static __device__ __forceinline__ void leave_watched(const multiplier_t<S> &at, shared_t<S> &shared,
+                                                     const fused_t &problem, unsigned windows)
+{
+    const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched(windows);
+    leave_stage<S>(problem, &shared.a.empty[stage], at.are_watched);
+    if (of_b) {
+        named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS); /* which may have read it */
+        /* For the warp of the converter, which did not. */
+        leave_stage<S>(problem, &shared.b.empty[stage],
+                       threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
+    }
+}
+
+/* Where the numbers of a step are. */
+template <typename S>
+static __device__ __forceinline__ numbers_t<S>
+numbers_of(const multiplier_t<S> &at, shared_t<S> &shared, const fused_t &problem, unsigned windows)
+{
+    const unsigned count = at.count - 1, stage = count % S::STAGES;
+    const unsigned warp = opaque(threadIdx.x) % WARPGROUP / 32, line = warp * 8 * S::LINES;
+    const bool keeps_b = watched(windows);
+    if (keeps_b)
+        mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
+    return {at.are_watched ? shared.a.at[stage] : NULL,
+            keeps_b ? shared.b.at[stage] : NULL,
+            unscale(UNSCALED + scales_of_a(at), 0),
+            unscale(UNSCALED + scales_of_b(windows), warp),
+            first_of<S, false>(problem, line, at.place.matrix),
+            line};
+}
+
+/* Multiply a step in FP32, and those that follow it while they are to be, as long as chains may be.
+ * Returns whether the step after these is an item's next one and has been looked at: then `windows`
+ * are its own. */
+template <typename S>
+static __device__ __forceinline__ bool multiply_in_fp32(multiplier_t<S> &at, shared_t<S> &shared,
+                                                        fragments_t<S> &a, const fused_t &problem,
+                                                        unsigned &windows)
+{
+    const int LONGEST = chain_t<S>::LONGEST;
+    chains_t<S> chains;
+    bool next;
+#pragma unroll
+    for (int i = 0; i < chain_t<S>::OF_THREAD; i++)
+#pragma unroll
+        for (int j = 0; j < chain_t<S>::COLUMNS; j++)
+            chains[i][j] = 0.0f;
+#pragma unroll 1
+    do {
+        multiply_fp32<S>(at, shared, a, numbers_of(at, shared, problem, windows), chains);
+        leave_watched(at, shared, problem, windows);
+        if (threadIdx.x % 32 == 0)
+            mbarrier_arrive(&shared.empty[at.buffer]);
+        make_next(at, shared, a, problem);
+        next = LONGEST > BK && at.k < at.place.end && at.k % LONGEST != 0;
+        if (next) {
+            mbarrier_wait(&shared.full[at.buffer], at.parity);
+            windows = windows_of_b(at, shared);
+        }
+    } while (next && __any_sync(~0u, needs_fp32(at, shared, a, problem, windows)));
+    add_chains<S>(at, shared, chains);
+    return next;
+}
+
+/* Of a step some of whose planes are watched, or whose windows are new: multiply it and perhaps
+ * others in FP32 if need be, and begin the sums of the step after these, or of this one, in its
+ * windows. Returns whether that one has been looked at: then `windows` are its own. */
+template <typename S>
+static __device__ __forceinline__ bool check_windows(multiplier_t<S> &at, shared_t<S> &shared,
+                                                     fragments_t<S> &a, const fused_t &problem,
+                                                     unsigned &windows)
+{
+    bool ready = true;
+    add_part(at, false);
+    if (__any_sync(~0u, needs_fp32(at, shared, a, problem, windows)))
+        ready = __any_sync(~0u, multiply_in_fp32(at, shared, a, problem, windows));
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        at.part[i] = 0.0f;
+    at.scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
+    if (ready)
+        leave_watched(at, shared, problem, windows);
+    return ready;
+}
+
 /* Whether check_windows() is needed, or a KEEPS kernel's item is sparse. */
 template <typename S>
 static __device__ __forceinline__ bool is_unusual(const multiplier_t<S> &at, unsigned windows)
 {
     const bool are_new = at.scales != UNSCALED + scales_of_a(at) + scales_of_b(windows);
     return at.are_watched || are_new ||
-           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | HUGE_ONES | SPARSE) : watched(windows));
+           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | RISKY | SPARSE) : watched(windows));
 }
 
 /* Multiply the smaller products of a step, and make the planes of the next one in the registers of
@@ -344,34 +461,6 @@ static __device__ __forceinline__ void multiply_and_make(multiplier_t<S> &at, sh
     convert_rows<S>(x, 1, a, window);
 }
 
-/* The item after this one: problem.count or more if there is none. */
-template <typename S>
-static __device__ __forceinline__ unsigned item_after(const multiplier_t<S> &at,
-                                                      const fused_t &problem)
-{
-    return own_item<S>(problem, at.item + next_items<S>());
-}
-
-/* Where the rows are of which planes are made next: at the end of an item those of the next one,
- * perhaps of another matrix. (If there is no next item they are not used.) */
-template <typename S>
-static __device__ __forceinline__ void find_next_rows(multiplier_t<S> &at, const fused_t &problem)
-{
-    if (S::UNALIGNED && problem.uneven_a && at.k + BK >= at.place.end)
-        at.first = first_of_a<S>(problem, locate<S>(problem, item_after(at, problem)).matrix);
-}
-
-/* End the planes of the next step, and go to it. */
-template <typename S>
-static __device__ __forceinline__ void end_step(multiplier_t<S> &at, shared_t<S> &shared,
-                                                const fused_t &problem, window_t &window,
-                                                bool holds)
-{
-    end_planes(at, shared, problem, window, holds);
-    at.k += BK;
-    advance<S::BUFFERS>(&at.buffer, &at.parity);
-}
-
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
  * products of the step are left in `part`, for the next one; if KEEPS, with what the addition of
  * the products before lost. */
@@ -398,20 +487,6 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
     end_step(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
 }
 
-/* After a step that has been multiplied in FP32: make the planes of op(A) of the next one. */
-template <typename S>
-static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S> &shared,
-                                                 fragments_t<S> &a, const fused_t &problem)
-{
-    const unsigned stage = at.count % S::STAGES;
-    window_t window = {at.large};
-    mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
-    find_next_rows(at, problem);
-    convert_a<S>(shared.a.at[stage], at.first, 0, a, window);
-    convert_a<S>(shared.a.at[stage], at.first, 1, a, window);
-    end_step(at, shared, problem, window, false);
-}
-
 /* Look at the windows of a step, and multiply it. */
 template <typename S>
 static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
@@ -421,17 +496,13 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     if (S::INVARIANT) {
         note_lines(at, shared);
     } else {
-        const unsigned windows = windows_of_b(at, shared);
+        unsigned windows = windows_of_b(at, shared);
         /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they
          * may. */
         if (__any_sync(~0u, is_unusual(at, windows))) {
             if ((!S::KEEPS || __any_sync(~0u, is_unusual(at, windows & ~(EVERY_BYTE * SPARSE)))) &&
-                __any_sync(~0u, check_windows(at, shared, a, problem, windows))) {
-                if (threadIdx.x % 32 == 0)
-                    mbarrier_arrive(&shared.empty[at.buffer]);
-                make_next(at, shared, a, problem);
+                !__any_sync(~0u, check_windows(at, shared, a, problem, windows)))
                 return;
-            }
             if (S::KEEPS && __any_sync(~0u, windows & EVERY_BYTE * SPARSE)) {
                 multiply_step<S, true>(at, shared, a, problem);
                 return;

@@ -83,10 +83,10 @@ struct shape_t {
     /* Of a thread of each role, in eights. Multipliers share what the others leave of those that
      * the launch gives to all, as they would wait for more without end; up to what they need. */
     static const int REGISTERS_FEEDER = MULTIPLIERS == 3 ? 24 : 40;
-    static const int REGISTERS_CONVERTER = CONVERTERS == 2              ? 56
-                                           : NARROW                     ? (HAS_FEEDER ? 56 : 64)
-                                           : BLOCKS == 2 && !HAS_FEEDER ? 88
-                                                                        : 72;
+    static const int REGISTERS_CONVERTER = CONVERTERS == 2 ? 56
+                                           : NARROW        ? (HAS_FEEDER ? 56 : 64)
+                                           : BLOCKS == 2   ? (HAS_FEEDER ? 64 : 88)
+                                                           : 72;
     static const int REGISTERS_LEFT =
         (65536 / (BLOCKS * THREADS) / 8 * 8 * THREADS / WARPGROUP -
          CONVERTERS * REGISTERS_CONVERTER - HAS_FEEDER * REGISTERS_FEEDER) /
@@ -452,8 +452,7 @@ static __device__ __forceinline__ void take_pair(const float *stage, unsigned fi
     }
 #pragma unroll
     for (int i = at; i < at + 2; i++) {
-        const float *const from = stage +
-                                  (first ^ (in_half + i - at) * TILEMM__SGEMM_FUSED_NEXT) +
+        const float *const from = stage + (first ^ (in_half + i - at) * TILEMM__SGEMM_FUSED_NEXT) +
                                   half * TILEMM__SGEMM_FUSED_HALF;
         if (LINES == 4) {
             const float4 v = *(const float4 *)from;
@@ -509,15 +508,17 @@ static __device__ __forceinline__ void take(const float *stage,
 template <typename S>
 struct chain_t {
     static const int ROWS_A = 64;
-    static const int STEP = S::BN < 32 ? 16 : 8;  /* of k, in shared memory at a time */
-    static const int AT_ONCE = S::FUSED ? 1 : 4; /* in registers: more would not suffice */
+    static const int STEP = S::BN < 32 ? 16 : 8; /* of k, in shared memory at a time */
+    static const int AT_ONCE = S::FUSED ? 1 : 4; /* for which registers suffice */
+    /* Of k: at its multiples chains of a fused kernel end at least. */
+    static const int LONGEST = S::MULTIPLIERS > 2 ? BK : 8 * BK; /* likewise */
     static const int PITCH = ROWS_A + S::BN + 4;
     static const int OF_THREAD = 8;                    /* rows */
     static const int COLUMNS = S::BN / 16;             /* of a thread */
     static const int WIDE = COLUMNS < 4 ? COLUMNS : 4; /* side by side */
     static const int TURNED = WIDE * 16; /* columns of what lanes exchange at a time */
     static const int OF_WARP = OF_THREAD * TURNED;
-    static const int SIZE = STEP * PITCH > 4 * OF_WARP ? STEP * PITCH : 4 * OF_WARP; /* floats */
+    static const int SIZE = STEP * PITCH > 4 * OF_WARP ? STEP *PITCH : 4 * OF_WARP; /* floats */
 };
 
 /* Dynamic shared memory. */
@@ -559,17 +560,19 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
  * of a step overflows while they are below 2^61. Where a step has numbers from 2^45 on, the warp
  * takes another window, and makes the step's planes again:
  * LARGE, of the numbers as they are, with all bits from 2^-110 on, below 2^61;
- * HUGE_ONES, of 2^-16 times the numbers, below 2^124. Products may overflow, and of numbers below
- * 2^-94 planes lose at most 2^-118, which is nothing beside a line's largest number in this step,
- * which is 2^-10 or more: unless the other operand's numbers of the step are not even, all in
- * 2^-47 .. 2^11. The multipliers see to that.
+ * HUGE_ONES, of 2^-16 times the numbers, with all bits from 2^-94 on, below 2^77;
+ * HUGE_ONES | RISKY, of the same, below 2^124. Products may overflow, and of numbers below 2^-94
+ * planes lose at most 2^-118, which is nothing beside a line's largest number in this step, 2^-10
+ * or more: unless the other operand's numbers of the step are not even, all in 2^-47 .. 2^11. The
+ * multipliers see to that.
  * Of each step the warp says which window its planes have, and whether it met numbers beyond all of
  * them (fused_fp32_sm90.cuh). */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
     HUGE_ONES = 4,
-    SPARSE = 8,    /* the item is sparse */
+    SPARSE = 8, /* the item is sparse */
+    RISKY = 16,
     FEW_STEPS = 5, /* up to which nobody looks whether an item is sparse */
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
@@ -582,7 +585,7 @@ enum {
 
 /* A warp's window, and what it met of a step. */
 typedef struct {
-    unsigned large; /* LARGE, HUGE_ONES or 0 */
+    unsigned large; /* 0, LARGE, HUGE_ONES, HUGE_ONES | RISKY */
     unsigned most;  /* a thread's largest |h|, in either half of a word; the signs are any */
     bool beyond;    /* the warp met numbers beyond all windows */
     bool fits;      /* beyond that of the planes, but `large` is by now one that has them */
@@ -637,12 +640,13 @@ static __device__ __forceinline__ bool is_sparse(const float *stage, int64_t lin
     return zeros * 8 >= pairs;
 }
 
-/* Of two numbers of a plane of 2^16 times the numbers: whether one is not even. */
-static __device__ __forceinline__ bool is_uneven(unsigned pair)
+/* Of two numbers of a plane of 2^16 times the numbers, of which `count` exist: whether one is not
+ * even. Without branches: they would be many. */
+static __device__ __forceinline__ bool is_uneven(unsigned pair, int count)
 {
-    const unsigned low = pair & 0x7fff, high = pair >> 16 & 0x7fff;
+    const unsigned low = pair & 0x7fff, high = count > 1 ? pair >> 16 & 0x7fff : low;
     const unsigned RANGE = MOST_EVEN_BF16 - LEAST_EVEN_BF16;
-    return low - LEAST_EVEN_BF16 >= RANGE || high - LEAST_EVEN_BF16 >= RANGE;
+    return (count > 0) & ((low - LEAST_EVEN_BF16 >= RANGE) | (high - LEAST_EVEN_BF16 >= RANGE));
 }
 
 /* Bits of 2^log2. */
@@ -651,11 +655,13 @@ static __device__ constexpr unsigned bits_of(int log2)
     return (unsigned)(127 + log2) << 23;
 }
 
-/* Whether a warp's lines in a step, LINES of a lane, have a number of which LARGE planes lack bits.
- */
+/* Whether a warp's lines in a step, LINES of a lane, have a number of which planes in the window
+ * LARGE or HUGE_ONES lack bits. */
 template <int LINES, bool K_MAJOR, typename FIRST>
-static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first)
+static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first,
+                                                  const window_t &window)
 {
+    const unsigned enough = bits_of(-110) - (window_log2(window.large) << 23);
     unsigned least = ~0u;
 #pragma unroll 1
     for (int half = 0; half < 2; half++) {
@@ -667,7 +673,7 @@ static __device__ __forceinline__ bool has_little(const float *stage, const FIRS
             for (int i = 0; i < OCTET / 2; i++)
                 least = min(least, 2 * __float_as_uint(x[j][i]) - 1); /* not of 0 */
     }
-    return __any_sync(~0u, least < 2 * bits_of(-110) - 1);
+    return __any_sync(~0u, least < 2 * enough - 1);
 }
 
 /* Look at the numbers of a warp's lines in a step, LINES of a lane: whether the window has them,
@@ -702,8 +708,10 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
     least = __reduce_min_sync(~0u, least);
 
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
-    bool huge = most < bits_of(124);
-    if (__any_sync(~0u, huge && !usual && !large)) {
+    const bool huge = most < bits_of(77) && least >= bits_of(-94) - 1;
+    const unsigned now = window.large & ~RISKY;
+    bool risky = most < bits_of(124);
+    if (__any_sync(~0u, risky && !usual && !large && !huge)) {
         bool loses = false;
 #pragma unroll
         for (int j = 0; j < LINES; j++) {
@@ -714,14 +722,18 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
             }
             loses |= most_of[j] < bits_of(LEAST_LARGEST_LOG2) && least_of[j] < bits_of(-94) - 1;
         }
-        huge = !__any_sync(~0u, loses);
+        risky = !__any_sync(~0u, loses);
     }
-    const unsigned now = window.large;
-    const unsigned fitting = usual ? 0 : large ? LARGE : huge ? HUGE_ONES : now;
-
-    window.beyond = !usual && !large && !huge;
-    window.fits = !window.beyond && fitting != now && !(now == LARGE && large);
-    window.large = window.fits || now == HUGE_ONES ? fitting : now;
+    const bool stays = now == LARGE ? large : now ? huge : usual;
+    const unsigned fitting = stays   ? now
+                             : usual ? 0
+                             : large ? LARGE
+                             : huge  ? HUGE_ONES
+                             : risky ? HUGE_ONES | RISKY
+                                     : now;
+    window.beyond = !usual && !large && !huge && !risky;
+    window.fits = (fitting & ~RISKY) != now;
+    window.large = fitting;
 }
 
 /* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window
@@ -733,8 +745,8 @@ static __device__ __forceinline__ void look_beyond(const float *stage, const FIR
 {
     const bool above = window_most(window) >= MOST_BF16;
     if (__any_sync(~0u, above || window.large) &&
-        (__any_sync(~0u, above || window.large != LARGE) ||
-         has_little<LINES, K_MAJOR>(stage, first)))
+        (__any_sync(~0u, above || (window.large & RISKY)) ||
+         has_little<LINES, K_MAJOR>(stage, first, window)))
         look_closely<LINES, K_MAJOR>(stage, first, window);
 }
 
