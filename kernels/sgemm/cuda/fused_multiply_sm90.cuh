@@ -206,12 +206,13 @@ static __device__ __forceinline__ int k_of(unsigned octet, unsigned pair)
                               : tilemm__fused_k(octet, pair * 2));
 }
 
-/* Whether some number of a step is not even: of a part of op(B), which is this thread's; or of its
- * rows of op(A), whose planes are `a`. Numbers beyond the matrices do not count. */
+/* Whether some number of a step is not even, beside a window of the other operand that is LOSSY or
+ * not: of a part of op(B), which is this thread's; or of its rows of op(A), whose planes are `a`.
+ * Numbers beyond the matrices do not count. */
 template <typename S>
-static __device__ __forceinline__ bool has_uneven_b(const multiplier_t<S> &at,
-                                                    const shared_t<S> &shared,
-                                                    const fused_t &problem, unsigned windows)
+static __device__ __forceinline__ bool
+has_uneven_b(const multiplier_t<S> &at, const shared_t<S> &shared, const fused_t &problem,
+             unsigned windows, bool lossy)
 {
     const int lines = (int)min((int64_t)S::BN, problem.args.n - at.place.n);
     const int depth = at.place.end - at.k;
@@ -223,13 +224,13 @@ static __device__ __forceinline__ bool has_uneven_b(const multiplier_t<S> &at,
         for (int i = 0; i < BK / 2; i++)
             uneven |= is_uneven(
                 shared.planes[at.buffer][0][tilemm__fused_word(line, i % 4, i / 4, S::WORDS)],
-                depth - k_of<S>(i % 4, i / 4));
+                depth - k_of<S>(i % 4, i / 4), lossy);
     return uneven;
 }
 
 template <typename S>
-static __device__ __forceinline__ bool has_uneven_a(const multiplier_t<S> &at,
-                                                    const fused_t &problem, const fragments_t<S> &a)
+static __device__ __forceinline__ bool
+has_uneven_a(const multiplier_t<S> &at, const fused_t &problem, const fragments_t<S> &a, bool lossy)
 {
     const int depth = at.place.end - at.k;
     const unsigned octet = opaque(threadIdx.x) % 4;
@@ -238,7 +239,7 @@ static __device__ __forceinline__ bool has_uneven_a(const multiplier_t<S> &at,
         return true;
 #pragma unroll
     for (int i = 0; i < ROWS * S::WORDS; i++)
-        uneven[i % 2] |= is_uneven(a[0][i], depth - k_of<S>(octet, i / 2));
+        uneven[i % 2] |= is_uneven(a[0][i], depth - k_of<S>(octet, i / 2), lossy);
     return (uneven[0] && at.place.m + row_of<S>(0) < problem.args.m) ||
            (uneven[1] && at.place.m + row_of<S>(1) < problem.args.m);
 }
@@ -325,9 +326,11 @@ static __device__ __forceinline__ bool needs_fp32(const multiplier_t<S> &at, sha
     if (__any_sync(~0u, at.are_watched))
         needs = some_of_warpgroup(at.beyond) ||
                 (some_of_warpgroup(at.large & RISKY) &&
-                 some_of_warpgroup(has_uneven_b(at, shared, problem, windows)));
+                 some_of_warpgroup(has_uneven_b(at, shared, problem, windows,
+                                                some_of_warpgroup(at.large & LOSSY))));
     if (watched(windows) && !needs)
-        needs = some_of_warpgroup((windows & EVERY_BYTE * BEYOND) || has_uneven_a(at, problem, a));
+        needs = some_of_warpgroup((windows & EVERY_BYTE * BEYOND) ||
+                                  has_uneven_a(at, problem, a, windows & EVERY_BYTE * LOSSY));
     return needs;
 }
 

@@ -509,9 +509,10 @@ template <typename S>
 struct chain_t {
     static const int ROWS_A = 64;
     static const int STEP = S::BN < 32 ? 16 : 8; /* of k, in shared memory at a time */
-    static const int AT_ONCE = S::FUSED ? 1 : 4; /* for which registers suffice */
-    /* Of k: at its multiples chains of a fused kernel end at least. */
-    static const int LONGEST = S::MULTIPLIERS > 2 ? BK : 8 * BK; /* likewise */
+    /* In registers, for which these suffice. */
+    static const int AT_ONCE = !S::FUSED ? 4 : S::BM == 128 && S::BN == 64 ? STEP : 1;
+    /* Of k: at its multiples chains of a fused kernel end at least; likewise. */
+    static const int LONGEST = S::MULTIPLIERS > 2 ? BK : 8 * BK;
     static const int PITCH = ROWS_A + S::BN + 4;
     static const int OF_THREAD = 8;                    /* rows */
     static const int COLUMNS = S::BN / 16;             /* of a thread */
@@ -561,10 +562,11 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
  * takes another window, and makes the step's planes again:
  * LARGE, of the numbers as they are, with all bits from 2^-110 on, below 2^61;
  * HUGE_ONES, of 2^-16 times the numbers, with all bits from 2^-94 on, below 2^77;
- * HUGE_ONES | RISKY, of the same, below 2^124. Products may overflow, and of numbers below 2^-94
- * planes lose at most 2^-118, which is nothing beside a line's largest number in this step, 2^-10
- * or more: unless the other operand's numbers of the step are not even, all in 2^-47 .. 2^11. The
- * multipliers see to that.
+ * HUGE_ONES | RISKY, of the same, below 2^124: products may overflow, unless the other operand's
+ * numbers of the step are below 2^11. LOSSY, if there are numbers below 2^-94, of which planes lose
+ * at most 2^-118: that is nothing beside a line's largest number in this step, 2^-10 or more,
+ * unless the other operand has numbers below 2^-47. So it is to be even: the multipliers see to
+ * that.
  * Of each step the warp says which window its planes have, and whether it met numbers beyond all of
  * them (fused_fp32_sm90.cuh). */
 enum {
@@ -573,6 +575,7 @@ enum {
     HUGE_ONES = 4,
     SPARSE = 8, /* the item is sparse */
     RISKY = 16,
+    LOSSY = 32,
     FEW_STEPS = 5, /* up to which nobody looks whether an item is sparse */
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
@@ -585,7 +588,7 @@ enum {
 
 /* A warp's window, and what it met of a step. */
 typedef struct {
-    unsigned large; /* 0, LARGE, HUGE_ONES, HUGE_ONES | RISKY */
+    unsigned large; /* 0, LARGE, HUGE_ONES, HUGE_ONES | RISKY, the same | LOSSY */
     unsigned most;  /* a thread's largest |h|, in either half of a word; the signs are any */
     bool beyond;    /* the warp met numbers beyond all windows */
     bool fits;      /* beyond that of the planes, but `large` is by now one that has them */
@@ -641,12 +644,12 @@ static __device__ __forceinline__ bool is_sparse(const float *stage, int64_t lin
 }
 
 /* Of two numbers of a plane of 2^16 times the numbers, of which `count` exist: whether one is not
- * even. Without branches: they would be many. */
-static __device__ __forceinline__ bool is_uneven(unsigned pair, int count)
+ * even, beside a window that is LOSSY or not. Without branches: they would be many. */
+static __device__ __forceinline__ bool is_uneven(unsigned pair, int count, bool lossy)
 {
     const unsigned low = pair & 0x7fff, high = count > 1 ? pair >> 16 & 0x7fff : low;
-    const unsigned RANGE = MOST_EVEN_BF16 - LEAST_EVEN_BF16;
-    return (count > 0) & ((low - LEAST_EVEN_BF16 >= RANGE) | (high - LEAST_EVEN_BF16 >= RANGE));
+    const unsigned least = lossy ? LEAST_EVEN_BF16 : 0, range = MOST_EVEN_BF16 - least;
+    return (count > 0) & ((low - least >= range) | (high - least >= range));
 }
 
 /* Bits of 2^log2. */
@@ -709,7 +712,8 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
 
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
     const bool huge = most < bits_of(77) && least >= bits_of(-94) - 1;
-    const unsigned now = window.large & ~RISKY;
+    const unsigned now = window.large & (LARGE | HUGE_ONES);
+    const unsigned lossy = least < bits_of(-94) - 1 ? LOSSY : 0;
     bool risky = most < bits_of(124);
     if (__any_sync(~0u, risky && !usual && !large && !huge)) {
         bool loses = false;
@@ -729,10 +733,10 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
                              : usual ? 0
                              : large ? LARGE
                              : huge  ? HUGE_ONES
-                             : risky ? HUGE_ONES | RISKY
+                             : risky ? HUGE_ONES | RISKY | lossy
                                      : now;
     window.beyond = !usual && !large && !huge && !risky;
-    window.fits = (fitting & ~RISKY) != now;
+    window.fits = (fitting & (LARGE | HUGE_ONES)) != now;
     window.large = fitting;
 }
 
