@@ -157,6 +157,8 @@ static float element(data_t family, int of_b, uint64_t bits, int64_t line, int64
         return ldexpf((float)(more >> 8) * 0x1p-23f - 1, of_b ? 64 - (int)log2((double)k) : 62);
     case DATA_OVERFLOW: return x * (p == k / 3 && line % 3 == 0 ? 0x1p85f : 0x1p20f);
     case DATA_WIDE_STEPS: return ldexpf(x, ((int)(p * 7919 % 121) - 60) * (of_b ? -1 : 1));
+    case DATA_HUGE_AND_TINY: /* one in 97 of one line in 16 */
+        return ldexpf(x, line % 16 == 3 && p % 97 == 5 ? (of_b ? 58 : 64) : of_b ? -80 : -30);
     case DATA_INTEGERS: return (float)(int)(more % 4097) - 2048;
     default: return x;
     }

@@ -55,6 +55,7 @@
     X(DATA_NEAR_OVERFLOW, "near-overflow", "near overflow")                                        \
     X(DATA_OVERFLOW, "overflow", "some products overflow")                                         \
     X(DATA_WIDE_STEPS, "wide-steps", "A's columns 2^+-60, B's rows back")                          \
+    X(DATA_HUGE_AND_TINY, "huge-and-tiny", "2^64 in 2^-30, 2^58 in 2^-80")                         \
     X(DATA_INTEGERS, "integers", "integers to 2^11")                                               \
     X(DATA_CANCELLATION, "cancellation", "cancellation")
 

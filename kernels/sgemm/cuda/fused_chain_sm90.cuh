@@ -1,5 +1,5 @@
 /* fused_chain_sm90.cuh - what planes do not carry: a warpgroup's rows of a tile by chains of FP32
- * multiply-adds, over a step (fused_fp32_sm90.cuh), or in an invariant product over a part of k
+ * multiply-adds, over steps (fused_fp32_sm90.cuh), or in an invariant product over a part of k
  * (fused_invariant_sm90.cuh).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause

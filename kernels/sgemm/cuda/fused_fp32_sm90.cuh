@@ -113,11 +113,11 @@ static __device__ __forceinline__ void multiply_fp32(const multiplier_t<S> &at, 
             if (S::LINES == 4 && !S::B_APART) {
                 *(float4 *)(of_b + lane / 4 * 4) = make_float4(
                     y[0][i], y[1 % S::LINES][i], y[2 % S::LINES][i], y[3 % S::LINES][i]);
-                continue;
-            }
+            } else {
 #pragma unroll
-            for (int j = 0; j < S::LINES; j++)
-                of_b[tilemm__fused_line(lane, j, S::LINES, S::B_APART)] = y[j][i];
+                for (int j = 0; j < S::LINES; j++)
+                    of_b[tilemm__fused_line(lane, j, S::LINES, S::B_APART)] = y[j][i];
+            }
         }
         named_barrier<WARPGROUP>(warpgroup_barrier());
         multiply_chains<S>(tile, C::STEP, chains);
@@ -136,6 +136,7 @@ static __device__ __forceinline__ void add_chains(multiplier_t<S> &at, shared_t<
         at.total[column / 2 + j * 2] += v.x;
         at.total[column / 2 + j * 2 + 1] += v.y;
     });
+    named_barrier<WARPGROUP>(warpgroup_barrier()); /* then a finished tile may go there */
 }
 
 #endif

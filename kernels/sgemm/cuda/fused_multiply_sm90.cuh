@@ -41,7 +41,7 @@
  * multipliers may need. */
 static __device__ __forceinline__ unsigned watched(unsigned windows)
 {
-    return (windows | windows / RISKY) & EVERY_BYTE * BEYOND;
+    return (windows | windows / HUGE_ONES) & EVERY_BYTE * BEYOND;
 }
 
 /* ---- feeder ---------------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
     at.large = window.large;
     at.are_watched = !S::INVARIANT && named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                                    window.beyond || window.fits ||
-                                                                       (window.large & RISKY));
+                                                                       (window.large & HUGE_ONES));
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(problem, &shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
@@ -206,40 +206,46 @@ static __device__ __forceinline__ int k_of(unsigned octet, unsigned pair)
                               : tilemm__fused_k(octet, pair * 2));
 }
 
-/* Whether some number of a step is not even, beside a window of the other operand that is LOSSY or
- * not: of a part of op(B), which is this thread's; or of its rows of op(A), whose planes are `a`.
- * Numbers beyond the matrices do not count. */
+/* All windows of op(B)'s planes of a step together. */
+static __device__ __forceinline__ unsigned any_window(unsigned windows)
+{
+    return (windows | windows >> 8 | windows >> 16 | windows >> 24) & 0xff;
+}
+
+/* Whether some number of a step is not even beside the other operand's windows, of which `others`
+ * has the bits: of a part of op(B), which is this thread's; or of its rows of op(A), whose planes
+ * are `a`. Numbers beyond the matrices do not count. */
 template <typename S>
 static __device__ __forceinline__ bool
 has_uneven_b(const multiplier_t<S> &at, const shared_t<S> &shared, const fused_t &problem,
-             unsigned windows, bool lossy)
+             unsigned windows, unsigned others)
 {
     const int lines = (int)min((int64_t)S::BN, problem.args.n - at.place.n);
     const int depth = at.place.end - at.k;
     bool uneven = false;
-    if (windows & EVERY_BYTE * (LARGE | HUGE_ONES))
-        return true;
-    for (int line = (int)(opaque(threadIdx.x) % WARPGROUP); line < lines; line += WARPGROUP)
+    for (int line = (int)(opaque(threadIdx.x) % WARPGROUP); line < lines; line += WARPGROUP) {
+        const even_t even = even_beside(others, windows >> line / (8 * S::LINES) * 8);
 #pragma unroll
         for (int i = 0; i < BK / 2; i++)
             uneven |= is_uneven(
                 shared.planes[at.buffer][0][tilemm__fused_word(line, i % 4, i / 4, S::WORDS)],
-                depth - k_of<S>(i % 4, i / 4), lossy);
+                depth - k_of<S>(i % 4, i / 4), even);
+    }
     return uneven;
 }
 
 template <typename S>
-static __device__ __forceinline__ bool
-has_uneven_a(const multiplier_t<S> &at, const fused_t &problem, const fragments_t<S> &a, bool lossy)
+static __device__ __forceinline__ bool has_uneven_a(const multiplier_t<S> &at,
+                                                    const fused_t &problem, const fragments_t<S> &a,
+                                                    unsigned others)
 {
+    const even_t even = even_beside(others, at.large);
     const int depth = at.place.end - at.k;
     const unsigned octet = opaque(threadIdx.x) % 4;
     bool uneven[ROWS] = {};
-    if (at.large != 0)
-        return true;
 #pragma unroll
     for (int i = 0; i < ROWS * S::WORDS; i++)
-        uneven[i % 2] |= is_uneven(a[0][i], depth - k_of<S>(octet, i / 2), lossy);
+        uneven[i % 2] |= is_uneven(a[0][i], depth - k_of<S>(octet, i / 2), even);
     return (uneven[0] && at.place.m + row_of<S>(0) < problem.args.m) ||
            (uneven[1] && at.place.m + row_of<S>(1) < problem.args.m);
 }
@@ -309,13 +315,15 @@ static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S
 }
 
 /* Whether a step is to be multiplied in FP32: numbers are beyond the windows, products may
- * overflow, or planes lose bits that count. Where another window fits, planes of op(A) are made
- * again. */
+ * overflow, or planes or sums lose bits that count. Where another window fits, planes of op(A) are
+ * made again.
+ */
 template <typename S>
-static __device__ __forceinline__ bool needs_fp32(const multiplier_t<S> &at, shared_t<S> &shared,
+static __device__ __forceinline__ bool needs_fp32(multiplier_t<S> &at, shared_t<S> &shared,
                                                   fragments_t<S> &a, const fused_t &problem,
                                                   unsigned windows)
 {
+    const unsigned of_b = any_window(windows);
     bool needs = false;
     if (at.fits) {
         const float *const stage = shared.a.at[(at.count - 1) % S::STAGES];
@@ -323,14 +331,16 @@ static __device__ __forceinline__ bool needs_fp32(const multiplier_t<S> &at, sha
         convert_a<S>(stage, at.first, 0, a, again);
         convert_a<S>(stage, at.first, 1, a, again);
     }
-    if (__any_sync(~0u, at.are_watched))
-        needs = some_of_warpgroup(at.beyond) ||
-                (some_of_warpgroup(at.large & RISKY) &&
-                 some_of_warpgroup(has_uneven_b(at, shared, problem, windows,
-                                                some_of_warpgroup(at.large & LOSSY))));
+    if (__any_sync(~0u, at.are_watched)) {
+        needs = some_of_warpgroup(at.beyond);
+        if (!needs && some_of_warpgroup(at.large & HUGE_ONES)) {
+            const unsigned of_a = (some_of_warpgroup(at.large & RISKY) ? RISKY : 0) |
+                                  (some_of_warpgroup(at.large & LOSSY) ? LOSSY : 0);
+            needs = some_of_warpgroup(has_uneven_b(at, shared, problem, windows, of_a));
+        }
+    }
     if (watched(windows) && !needs)
-        needs = some_of_warpgroup((windows & EVERY_BYTE * BEYOND) ||
-                                  has_uneven_a(at, problem, a, windows & EVERY_BYTE * LOSSY));
+        needs = some_of_warpgroup((of_b & BEYOND) || has_uneven_a(at, problem, a, of_b));
     return needs;
 }
 
@@ -427,7 +437,7 @@ static __device__ __forceinline__ bool is_unusual(const multiplier_t<S> &at, uns
 {
     const bool are_new = at.scales != UNSCALED + scales_of_a(at) + scales_of_b(windows);
     return at.are_watched || are_new ||
-           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | RISKY | SPARSE) : watched(windows));
+           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | HUGE_ONES | SPARSE) : watched(windows));
 }
 
 /* Multiply the smaller products of a step, and make the planes of the next one in the registers of

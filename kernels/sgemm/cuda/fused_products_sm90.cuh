@@ -5,8 +5,6 @@
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_PRODUCTS_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_PRODUCTS_SM90_CUH
 
-#include <float.h>
-
 #include "fused_sm90.cuh"
 #include "half_lines.cuh"
 #include "kernels/cuda/named_barrier.cuh"
@@ -257,8 +255,7 @@ static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i
 
 /* total += part. If `keeps`, part becomes what the addition lost: of a sum that overflowed, 0; in a
  * KEEPS kernel 0 too from 2^120 on, beside totals of steps with huge numbers: the products of steps
- * with others may overflow with it. Where products of huge numbers may overflow, a total that has
- * overflowed stays as it is: the smaller products may have overflowed too, the other way. */
+ * with others may overflow with it. */
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {

@@ -448,20 +448,22 @@ static __device__ __forceinline__ void take_pair(const float *stage, unsigned fi
                 *(const float2 *)(stage + (first ^ in_half) + j * TILEMM__SGEMM_FUSED_8_LINES);
             x[j][at] = v.x, x[j][at + 1] = v.y;
         }
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int i = at; i < at + 2; i++) {
-        const float *const from = stage + (first ^ (in_half + i - at) * TILEMM__SGEMM_FUSED_NEXT) +
-                                  half * TILEMM__SGEMM_FUSED_HALF;
-        if (LINES == 4) {
-            const float4 v = *(const float4 *)from;
-            x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
-        } else if (LINES == 2) {
-            const float2 v = *(const float2 *)from;
-            x[0][i] = v.x, x[1 % LINES][i] = v.y;
-        } else {
-            x[0][i] = *from;
+        for (int i = 0; i < 2; i++) {
+            const float *const from = stage + (first ^ (in_half + i) * TILEMM__SGEMM_FUSED_NEXT) +
+                                      half * TILEMM__SGEMM_FUSED_HALF;
+            const int to = at + i;
+            if (LINES == 4) {
+                const float4 v = *(const float4 *)from;
+                x[0][to] = v.x, x[1 % LINES][to] = v.y;
+                x[2 % LINES][to] = v.z, x[3 % LINES][to] = v.w;
+            } else if (LINES == 2) {
+                const float2 v = *(const float2 *)from;
+                x[0][to] = v.x, x[1 % LINES][to] = v.y;
+            } else {
+                x[0][to] = *from;
+            }
         }
     }
 }
@@ -561,14 +563,16 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
  * of a step overflows while they are below 2^61. Where a step has numbers from 2^45 on, the warp
  * takes another window, and makes the step's planes again:
  * LARGE, of the numbers as they are, with all bits from 2^-110 on, below 2^61;
- * HUGE_ONES, of 2^-16 times the numbers, with all bits from 2^-94 on, below 2^77;
- * HUGE_ONES | RISKY, of the same, below 2^124: products may overflow, unless the other operand's
- * numbers of the step are below 2^11. LOSSY, if there are numbers below 2^-94, of which planes lose
- * at most 2^-118: that is nothing beside a line's largest number in this step, 2^-10 or more,
- * unless the other operand has numbers below 2^-47. So it is to be even: the multipliers see to
- * that.
- * Of each step the warp says which window its planes have, and whether it met numbers beyond all of
- * them (fused_fp32_sm90.cuh). */
+ * HUGE_ONES, of 2^-16 times the numbers, from 2^-46 on, below 2^77. Sums of products are 2^-16 or
+ * 2^-32 times the true ones beside a window other than the usual one, and would lose bits if the
+ * other operand had LARGE numbers below 2^-62;
+ * HUGE_ONES | RISKY, of 2^-16 times the numbers, below 2^124: unless the other operand's numbers of
+ * the step are in the usual window, below 2^4, products may overflow, or lose bits. LOSSY, if there
+ * are numbers below 2^-94, of which planes lose at most 2^-118: that is nothing beside a line's
+ * largest number in this step, 2^-10 or more, unless the other operand has numbers below 2^-47.
+ * Where a window is HUGE_ONES the multipliers see whether the other operand's numbers are even: as
+ * said here. Of each step the warp says which window its planes have, and whether it met numbers
+ * beyond all of them (fused_fp32_sm90.cuh). */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
@@ -580,10 +584,11 @@ enum {
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
     MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */
-    LEAST_LARGEST_LOG2 = -10,    /* of a line's largest number, where HUGE_ONES lose bits */
-    /* Of even numbers, in planes of 2^16 times them. */
+    LEAST_LARGEST_LOG2 = -10,    /* of a line's largest number, where a window is LOSSY */
+    /* Of even numbers, in planes: beside RISKY ones, LOSSY ones; in the window LARGE. */
+    MOST_EVEN_BF16 = (127 + 4 + WINDOW_LOG2) << 7,
     LEAST_EVEN_BF16 = (127 - 47 + WINDOW_LOG2) << 7,
-    MOST_EVEN_BF16 = (127 + 11 + WINDOW_LOG2) << 7
+    LEAST_EVEN_LARGE_BF16 = (127 - 62) << 7
 };
 
 /* A warp's window, and what it met of a step. */
@@ -643,13 +648,35 @@ static __device__ __forceinline__ bool is_sparse(const float *stage, int64_t lin
     return zeros * 8 >= pairs;
 }
 
-/* Of two numbers of a plane of 2^16 times the numbers, of which `count` exist: whether one is not
- * even, beside a window that is LOSSY or not. Without branches: they would be many. */
-static __device__ __forceinline__ bool is_uneven(unsigned pair, int count, bool lossy)
+/* Which numbers of an operand in one window are even beside the other operand's windows, of which
+ * `others` has the bits: magnitudes of the first plane in least .. most, and 0 if `zeros`. */
+typedef struct {
+    unsigned least, most;
+    bool zeros;
+} even_t;
+
+static __device__ __forceinline__ even_t even_beside(unsigned others, unsigned window)
+{
+    const bool risky = others & RISKY, lossy = others & LOSSY, large = window & LARGE;
+    const bool usual = !(window & (LARGE | HUGE_ONES));
+    return {lossy             ? LEAST_EVEN_BF16
+            : large && !risky ? LEAST_EVEN_LARGE_BF16
+                              : 0u,
+            !risky  ? ~0u
+            : usual ? MOST_EVEN_BF16
+                    : 0u,
+            !lossy};
+}
+
+/* Of two numbers of a first plane, of which `count` exist: whether one is not even. Without
+ * branches: they would be many. */
+static __device__ __forceinline__ bool is_uneven(unsigned pair, int count, const even_t &even)
 {
     const unsigned low = pair & 0x7fff, high = count > 1 ? pair >> 16 & 0x7fff : low;
-    const unsigned least = lossy ? LEAST_EVEN_BF16 : 0, range = MOST_EVEN_BF16 - least;
-    return (count > 0) & ((low - least >= range) | (high - least >= range));
+    const unsigned not_zero = even.zeros; /* 0 - 1 is no little number */
+    const bool little =
+        (low - not_zero < even.least - not_zero) | (high - not_zero < even.least - not_zero);
+    return (count > 0) & ((little & (even.least > 0)) | (low >= even.most) | (high >= even.most));
 }
 
 /* Bits of 2^log2. */
@@ -658,13 +685,11 @@ static __device__ constexpr unsigned bits_of(int log2)
     return (unsigned)(127 + log2) << 23;
 }
 
-/* Whether a warp's lines in a step, LINES of a lane, have a number of which planes in the window
- * LARGE or HUGE_ONES lack bits. */
+/* Whether a warp's lines in a step, LINES of a lane, have a number of which LARGE planes lack bits.
+ */
 template <int LINES, bool K_MAJOR, typename FIRST>
-static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first,
-                                                  const window_t &window)
+static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first)
 {
-    const unsigned enough = bits_of(-110) - (window_log2(window.large) << 23);
     unsigned least = ~0u;
 #pragma unroll 1
     for (int half = 0; half < 2; half++) {
@@ -676,7 +701,7 @@ static __device__ __forceinline__ bool has_little(const float *stage, const FIRS
             for (int i = 0; i < OCTET / 2; i++)
                 least = min(least, 2 * __float_as_uint(x[j][i]) - 1); /* not of 0 */
     }
-    return __any_sync(~0u, least < 2 * enough - 1);
+    return __any_sync(~0u, least < 2 * bits_of(-110) - 1);
 }
 
 /* Look at the numbers of a warp's lines in a step, LINES of a lane: whether the window has them,
@@ -711,7 +736,7 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
     least = __reduce_min_sync(~0u, least);
 
     const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
-    const bool huge = most < bits_of(77) && least >= bits_of(-94) - 1;
+    const bool huge = most < bits_of(77) && least >= bits_of(-46) - 1;
     const unsigned now = window.large & (LARGE | HUGE_ONES);
     const unsigned lossy = least < bits_of(-94) - 1 ? LOSSY : 0;
     bool risky = most < bits_of(124);
@@ -728,7 +753,7 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
         }
         risky = !__any_sync(~0u, loses);
     }
-    const bool stays = now == LARGE ? large : now ? huge : usual;
+    const bool stays = now == LARGE ? large : !now && usual;
     const unsigned fitting = stays   ? now
                              : usual ? 0
                              : large ? LARGE
@@ -749,8 +774,8 @@ static __device__ __forceinline__ void look_beyond(const float *stage, const FIR
 {
     const bool above = window_most(window) >= MOST_BF16;
     if (__any_sync(~0u, above || window.large) &&
-        (__any_sync(~0u, above || (window.large & RISKY)) ||
-         has_little<LINES, K_MAJOR>(stage, first, window)))
+        (__any_sync(~0u, above || (window.large & HUGE_ONES)) ||
+         has_little<LINES, K_MAJOR>(stage, first)))
         look_closely<LINES, K_MAJOR>(stage, first, window);
 }
 
