@@ -17,6 +17,10 @@
 
 #include "fused_products_sm90.cuh"
 
+/* A thread's chains. */
+template <typename S>
+using chains_t = float[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS];
+
 /* An operand's numbers of a step, LINES lines by STEP of k. */
 template <int LINES, int STEP, bool K_MAJOR>
 struct lines_t {
@@ -64,9 +68,8 @@ struct lines_t {
 
 /* Multiply a step of `depth` of k. */
 template <typename S>
-static __device__ __forceinline__ void
-multiply_chains(const float *tile, int depth,
-                float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS])
+static __device__ __forceinline__ void multiply_chains(const float *tile, int depth,
+                                                       chains_t<S> &chains)
 {
     typedef chain_t<S> C;
     const unsigned thread = opaque(threadIdx.x), warp = thread % WARPGROUP / 32, lane = thread % 32;
@@ -100,9 +103,8 @@ multiply_chains(const float *tile, int depth,
 /* Call give(column, j, v) with the chains v of two columns, column + lane % 4 * 2 and the next, and
  * of row j of the thread, as the tensor cores have them. `turned` is the warp's. */
 template <typename S, typename GIVE>
-static __device__ __forceinline__ void
-turn_chains(float *turned, const float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS],
-            GIVE give)
+static __device__ __forceinline__ void turn_chains(float *turned, const chains_t<S> &chains,
+                                                   GIVE give)
 {
     typedef chain_t<S> C;
     const unsigned lane = opaque(threadIdx.x) % 32;
@@ -128,9 +130,8 @@ turn_chains(float *turned, const float (&chains)[chain_t<S>::OF_THREAD][chain_t<
 
 /* Let the chains of exact lines replace the thread's totals. `turned` is the warp's. */
 template <typename S>
-static __device__ __forceinline__ void
-take_chains(multiplier_t<S> &at, float *turned,
-            const float (&chains)[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS])
+static __device__ __forceinline__ void take_chains(multiplier_t<S> &at, float *turned,
+                                                   const chains_t<S> &chains)
 {
     const int WARP_COLUMNS = 8 * S::LINES; /* of the converter's */
     unsigned rows = at.rows;
@@ -168,7 +169,7 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     lines_b_t of_b(source_of<false>(args, (int)at.place.matrix).from, args.ldb, at.place.n, args.n,
                    from);
     float a[lines_a_t::COUNT], b[lines_b_t::COUNT];
-    float chains[C::OF_THREAD][C::COLUMNS];
+    chains_t<S> chains;
     volatile unsigned kept[S::PLANES][ROWS * S::WORDS];
 #pragma unroll
     for (int p = 0; p < S::PLANES; p++)

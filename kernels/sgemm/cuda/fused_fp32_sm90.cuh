@@ -80,10 +80,6 @@ static __device__ __forceinline__ float *chains_of(shared_t<S> &shared)
     return shared.bulk + warpgroup * (chain_t<S>::ROWS_A * S::BN);
 }
 
-/* A thread's chains, over some steps. */
-template <typename S>
-using chains_t = float[chain_t<S>::OF_THREAD][chain_t<S>::COLUMNS];
-
 /* Let a warpgroup's chains go on over a step. `a`, the step's planes of op(A), may be no longer
  * there then. */
 template <typename S>

@@ -315,9 +315,8 @@ static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S
 }
 
 /* Whether a step is to be multiplied in FP32: numbers are beyond the windows, products may
- * overflow, or planes or sums lose bits that count. Where another window fits, planes of op(A) are
- * made again.
- */
+ * overflow, or planes or sums lose bits that count. Makes planes of op(A) again where another
+ * window fits. */
 template <typename S>
 static __device__ __forceinline__ bool needs_fp32(multiplier_t<S> &at, shared_t<S> &shared,
                                                   fragments_t<S> &a, const fused_t &problem,

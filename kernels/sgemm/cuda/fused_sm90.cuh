@@ -521,7 +521,7 @@ struct chain_t {
     static const int WIDE = COLUMNS < 4 ? COLUMNS : 4; /* side by side */
     static const int TURNED = WIDE * 16; /* columns of what lanes exchange at a time */
     static const int OF_WARP = OF_THREAD * TURNED;
-    static const int SIZE = STEP * PITCH > 4 * OF_WARP ? STEP *PITCH : 4 * OF_WARP; /* floats */
+    static const int SIZE = (STEP * PITCH > 4 * OF_WARP) ? STEP * PITCH : 4 * OF_WARP; /* floats */
 };
 
 /* Dynamic shared memory. */
@@ -685,8 +685,7 @@ static __device__ constexpr unsigned bits_of(int log2)
     return (unsigned)(127 + log2) << 23;
 }
 
-/* Whether a warp's lines in a step, LINES of a lane, have a number of which LARGE planes lack bits.
- */
+/* Whether a warp's lines in a step, LINES of a lane, have a number whose LARGE planes lack bits. */
 template <int LINES, bool K_MAJOR, typename FIRST>
 static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first)
 {
