@@ -41,6 +41,17 @@ static __device__ __forceinline__ void mbarrier_arrive(uint64_t *barrier)
                  : "memory");
 }
 
+/* Arrive, and return the state of the phase arrived at, to wait for it without its parity. */
+static __device__ __forceinline__ uint64_t mbarrier_arrive_at(uint64_t *barrier)
+{
+    uint64_t state;
+    asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];"
+                 : "=l"(state)
+                 : "r"(shared_address(barrier))
+                 : "memory");
+    return state;
+}
+
 /* Arrive when all asynchronous copies (copy_async.cuh) that this thread has started are done. */
 static __device__ __forceinline__ void mbarrier_arrive_after_copies(uint64_t *barrier)
 {
@@ -81,19 +92,27 @@ static __device__ __forceinline__ void mbarrier_wait(uint64_t *barrier, unsigned
                  : "memory");
 }
 
-/* A barrier of all threads of a block, which may reach it at different places in the code:
- * __syncthreads() and named barriers may not, by the rules of compute-sanitizer. It is initialised
- * for as many arrivals as there are threads. */
-typedef struct {
-    uint64_t *barrier;
-    unsigned parity; /* at first 0 */
-} block_barrier_t;
-
-static __device__ __forceinline__ void block_barrier_wait(block_barrier_t &block)
+/* Wait until the phase is complete at which the thread has arrived. */
+static __device__ __forceinline__ void mbarrier_wait_for(uint64_t *barrier, uint64_t state)
 {
-    mbarrier_arrive(block.barrier);
-    mbarrier_wait(block.barrier, block.parity);
-    block.parity ^= 1;
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.shared::cta.b64 done, [%0], %1;\n"
+                 "@done bra finished;\n"
+                 "bra again;\n"
+                 "finished:\n"
+                 "}"
+                 :
+                 : "r"(shared_address(barrier)), "l"(state)
+                 : "memory");
+}
+
+/* Arrive, and wait for the other threads, which may be at another place in the code: for
+ * __syncthreads() and named barriers they may not, by the rules of compute-sanitizer. */
+static __device__ __forceinline__ void mbarrier_meet(uint64_t *barrier)
+{
+    mbarrier_wait_for(barrier, mbarrier_arrive_at(barrier));
 }
 
 /* Go to the next of COUNT slots; the parity changes after the last. */

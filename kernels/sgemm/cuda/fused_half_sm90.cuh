@@ -340,7 +340,7 @@ multiply_half_items(const fused_t &problem, const maps_t<S> &maps, shared_t<S> &
  * parts'. Returns whether planes do not carry some element of the tile. */
 template <typename S>
 static __device__ __forceinline__ bool add_up_half(const fused_t &problem, shared_t<S> &shared,
-                                                   block_barrier_t &block)
+                                                   uint64_t *all)
 {
     const place_t place = locate<S>(problem, blockIdx.x);
     const share_t share = share_of<S>(problem, place);
@@ -353,7 +353,7 @@ static __device__ __forceinline__ bool add_up_half(const fused_t &problem, share
             least = fminf(least, cluster_read(&shared.classes[line], block));
         (line < S::BM ? shared.rows + line : columns + line - S::BM)[0] = (unsigned char)least;
     }
-    block_barrier_wait(block);
+    mbarrier_meet(all);
     note_classes(problem.carry.a, place.matrix, problem.args.m, place.m,
                  (unsigned)share.first + threadIdx.x, (unsigned)share.last, S::THREADS,
                  shared.rows);
@@ -372,12 +372,12 @@ static __device__ __forceinline__ bool add_up_half(const fused_t &problem, share
  * them: nobody uses the shared memory any more then. */
 template <typename S>
 static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_t<S> &shared,
-                                                 block_barrier_t &block)
+                                                 uint64_t *all)
 {
     if (problem.partial)
         return false;
     if (problem.splits > 1) {
-        const bool left = add_up_half(problem, shared, block);
+        const bool left = add_up_half(problem, shared, all);
         if (!left || !problem.goes_on)
             return false;
         cluster_sync();
@@ -386,10 +386,10 @@ static __device__ __forceinline__ bool end_items(const fused_t &problem, shared_
     if (!problem.goes_on)
         return false;
     fence_for_async();
-    block_barrier_wait(block);
+    mbarrier_meet(all);
     if (!shared.has_left)
         return false;
-    block_barrier_wait(block);
+    mbarrier_meet(all);
     return true;
 }
 

@@ -351,7 +351,7 @@ static __device__ __forceinline__ void leave_watched(const multiplier_t<S> &at, 
     const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched(windows);
     leave_stage<S>(problem, &shared.a.empty[stage], at.are_watched);
     if (of_b) {
-        named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS); /* which may have read it */
+        mbarrier_meet(&shared.multipliers); /* which may have read it */
         /* For the warp of the converter, which did not. */
         leave_stage<S>(problem, &shared.b.empty[stage],
                        threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
@@ -655,6 +655,7 @@ static __device__ __forceinline__ void begin_barriers(const fused_t &problem, co
             mbarrier_init(&shared.b.full[i], copied ? WARPGROUP : 1);
             mbarrier_init(&shared.b.empty[i], S::CONVERTING * leaving_lanes<S>(problem));
         }
+        mbarrier_init(&shared.multipliers, S::MULTIPLIERS * WARPGROUP);
         mbarrier_fence_init();
         for (int i = 0; i < S::PHASES && !copied; i++) {
             tensor_prefetch(&maps.a[i]);

@@ -176,8 +176,7 @@ static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
 
 /* ---- barriers ------------------------------------------------------------------------------- */
 
-/* The numbers of the barriers of all multipliers, and of the whole block, which threads may reach
- * in different places; that of a warpgroup of multipliers. */
+/* The number of the barrier of all multipliers; that of a warpgroup of them. */
 enum { ALL_MULTIPLIERS = 1 };
 
 [[maybe_unused]] static __device__ __forceinline__ unsigned warpgroup_barrier(void)

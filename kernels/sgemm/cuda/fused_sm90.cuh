@@ -532,6 +532,7 @@ struct shared_t {
     unsigned planes[S::BUFFERS][S::PLANES][S::PLANE]; /* of op(B): h, m, l; or TF32 */
     __align__(1024) float bulk[S::BULK_TILE];         /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
+    uint64_t multipliers;         /* at which they meet, from wherever they are in the code */
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
     /* For chains of a warpgroup each, without a tile to store from, where they could be. */
     __align__(16) float chains[S::FUSED && !S::HAS_TILE ? S::MULTIPLIERS * chain_t<S>::SIZE : 1];

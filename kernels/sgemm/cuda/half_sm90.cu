@@ -33,34 +33,34 @@ static __device__ __forceinline__ void multiply_half(const fused_t &problem, con
     shared_t<S> &shared = *(shared_t<S> *)memory;
     shared_t<R> &again = *(shared_t<R> *)memory;
     const bool is_idle = threadIdx.x >= R::LASTING; /* what follows has one converter */
-    block_barrier_t block = {(uint64_t *)(memory + room_t<S, R>::BARRIER), 0};
+    uint64_t *const all = (uint64_t *)(memory + room_t<S, R>::BARRIER); /* threads of the block */
 
     if (threadIdx.x == 0)
-        mbarrier_init(block.barrier, S::THREADS);
+        mbarrier_init(all, S::THREADS);
     prepare(problem, maps, shared);
     wait_for_previous();
     let_next_start();
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         convert_b_half(problem, maps, shared);
-        if (!end_items(problem, shared, block))
+        if (!end_items(problem, shared, all))
             return;
         if (is_idle) {
             registers_shrink<REGISTERS_IDLE>();
-            block_barrier_wait(block);
+            mbarrier_meet(all);
         } else {
             if (S::CONVERTERS > 1)
                 registers_grow<R::REGISTERS_CONVERTER>();
-            block_barrier_wait(block);
+            mbarrier_meet(all);
             convert_b(problem, maps, again);
         }
     } else {
         registers_grow<S::REGISTERS_MULTIPLIER>();
         multiply_half_items(problem, maps, shared);
-        if (!end_items(problem, shared, block))
+        if (!end_items(problem, shared, all))
             return;
         begin_barriers(problem, maps, again);
-        block_barrier_wait(block);
+        mbarrier_meet(all);
         multiply_items(problem, maps, again);
     }
     if (problem.splits > 1 && is_idle) { /* as the others in add_up_splits() */
