@@ -20,19 +20,23 @@
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
-/* Of multiply-adds in FP32, by kernels before compute capability 8.0, and by others, which were
- * fitted to 9850 times of products on H200s: 9 % are left between the estimate and what was
- * measured. Cycles of a block's copies of 4 bytes, not 16, in a step, for each 32 numbers: of
- * operands that are not aligned, or that tiles transpose. */
-static const double ffma_narrow[2] = {0.69, 1.66};
+/* Of multiply-adds in FP32, by kernels before compute capability 8.0, and by others. Steps of these
+ * were fitted to 9850 times of products on H200s, the rest since to 26800 times of 1077 products: 8
+ * percent are left between the estimate and what was measured. Cycles of a block's copies of 4
+ * bytes, not 16, in a step, for each 32 numbers: of operands that are not aligned, or that tiles
+ * transpose. */
+static const double ffma_narrow[2] = {0.69, 1.82};
 /* Of a thread's copy in a step that is not whole. */
-static const double ffma_part = 7.4;
+static const double ffma_part = 5.7;
 /* In which a multiprocessor stores an element of C that is not one of 16 bytes. */
-static const double ffma_store[2] = {0.79, 0.29};
+static const double ffma_store[2] = {0.79, 0.31};
 /* By which a grid of few blocks of a tile of 32 rows is shorter, as the next kernel is set up
  * meanwhile. */
 static const double early = 1070;
 enum { SCHEDULERS = 4 };
+/* Where clusters of tiles of multiply-adds share multiprocessors, places that they leave empty are
+ * taken for so many times as many. */
+static const double clusters_just_fit = 1.4;
 /* Cycles of the second kernel of split-K for each split. */
 static const double splitk_split = 10;
 /* Of skinny kernels, fitted to 135 products on an H200. Cycles that one takes to start, for each
@@ -69,7 +73,7 @@ static const double l2_bytes[4] = {19.5, 29.6, 41.8, 58.3};
 static const double narrow_bytes = 21.3;
 /* The part of the shorter of multiplying and moving that the longer does not hide; with multiply-
  * adds in FP32. */
-static const double fused_both = 0.16, ffma_both = 0.2;
+static const double fused_both = 0.16, ffma_both = 0.17;
 /* Cycles that warps take to store a tile by rows instead of the copy engine; where they read
  * operands that are not aligned, for each element of the tiles of a multiprocessor. */
 static const double fused_store = 796, unaligned_store = 0.111;
@@ -154,12 +158,15 @@ typedef struct {
 } ffma_extra_t;
 
 /* Cycles of `x` blocks on a multiprocessor for `steps` steps each. Up to a warp for each scheduler,
- * blocks cost no more than one. */
+ * blocks cost no more than one; and blocks of fewer warps no more than as many as give each
+ * scheduler the same number. */
 static double ffma_wave(const tilemm__tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
                         double steps, ffma_extra_t extra, int cc)
 {
     const double alone = SCHEDULERS * 32 > row->threads ? SCHEDULERS * 32.0 / row->threads : 1;
-    const double more = x > alone ? (x - alone) / (cost->blocks - alone) : 0;
+    const double even = alone * whole(x / alone + 1 - 1e-9);
+    const double blocks = alone == 1 ? x : even < cost->blocks ? even : cost->blocks;
+    const double more = blocks > alone ? (blocks - alone) / (cost->blocks - alone) : 0;
     const double step = cost->step_alone + more * (cost->step - cost->step_alone);
     return cost->item_alone + more * (cost->item - cost->item_alone) +
            steps * (step * FFMA_RATE / ffma_rate(cc) + x * extra.copies) + x * extra.part;
@@ -174,12 +181,17 @@ static double exposed_sums(double blocks, double resident)
 }
 
 /* The most blocks that a multiprocessor has of a last wave, which is `share` blocks for each: where
- * clusters leave places empty, more than its part. */
+ * clusters leave places empty, more than its part. Cards differ in how many they leave: a share
+ * that only just fits in two blocks or more is taken for one that does not. */
 static double resident_of_last(double share, int most, int cluster)
 {
     int last = share > 1e-9;
-    while (last < most && share > resident_of_clusters(last, cluster) + 1e-9)
+    while (last < most) {
+        const double empty = last - resident_of_clusters(last, cluster);
+        if (share <= last - (last > 1 ? clusters_just_fit : 1) * empty + 1e-9)
+            break;
         last++;
+    }
     return last;
 }
 
