@@ -28,7 +28,7 @@ typedef enum {
     SQUARES,     /* of a batch of these */
     SEARCH,      /* position of the maximum of x tiles */
     SUM,         /* of x / 2 tiles for each busy warp */
-    FEW_COLUMNS, /* sums of x columns for each lane of a warp */
+    FEW_COLUMNS, /* maxima of x columns for each lane of a warp */
     LOW_COLUMNS
 } shape_t;
 
@@ -52,11 +52,12 @@ static tilemm_status_t transpose(tilemm_t ctx, const problem_t *p, int64_t rows,
                                             rows * cols, p->out, rows, rows * cols, batch);
 }
 
-static tilemm_status_t sum_columns(tilemm_t ctx, const problem_t *p, int64_t rows)
+static tilemm_status_t reduce_columns(tilemm_t ctx, tilemm_reduce_t op, const problem_t *p,
+                                      int64_t rows)
 {
     const int64_t cols = p->x * LANES;
-    return tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, rows, cols, p->in,
-                          cols, p->out, 1);
+    return tilemm_sreduce(ctx, op, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, rows, cols, p->in, cols,
+                          p->out, 1);
 }
 
 static tilemm_status_t compute(tilemm_t ctx, const problem_t *p)
@@ -69,8 +70,8 @@ static tilemm_status_t compute(tilemm_t ctx, const problem_t *p)
     case SQUARES: return transpose(ctx, p, x, x, BATCH_ELEMENTS / (x * x));
     case SEARCH: return tilemm_ismax(ctx, x * TILE, p->in, 1, p->out);
     case SUM: return tilemm_ssum(ctx, x * p->busy_warps / 2 * TILE, p->in, 1, p->out);
-    case FEW_COLUMNS: return sum_columns(ctx, p, COLUMN);
-    default: return sum_columns(ctx, p, LOW_COLUMN);
+    case FEW_COLUMNS: return reduce_columns(ctx, TILEMM_MAX, p, COLUMN);
+    default: return reduce_columns(ctx, TILEMM_SUM, p, LOW_COLUMN);
     }
 }
 
@@ -133,8 +134,8 @@ static const crossover_t crossovers[] = {
     {"split_tiles", "reduce_sum_split2", "reduce_sum_tiles", 2, SUM_MOST, 1, SUM, HALF_OF_LAST,
      NULL},
     {"split4_tiles", "reduce_sum_split4", "reduce_sum_split2", 1, 16, 1, SUM, HALF_OF_LAST, NULL},
-    {"column_blocks", "reduce_sum_columns_sm75_32x16x32", "reduce_sum_columns_sm75_8x4x32", 8, 504,
-     8, FEW_COLUMNS, COLUMN_BLOCKS, NULL},
+    {"column_blocks", "reduce_search_columns_sm75_32x32x32", "reduce_search_columns_sm75_4x1x32", 8,
+     504, 8, FEW_COLUMNS, COLUMN_BLOCKS, NULL},
     {"narrow_columns", "reduce_sum_low_columns_sm75_4x4x32", "reduce_sum_low_columns_sm75_2x4x32",
      128, 8192, 128, LOW_COLUMNS, WARPS_FOR_EACH, NULL},
 };

@@ -62,6 +62,7 @@
 #define TILEMM__REDUCE_COLUMNS(X)                                                                  \
     /* WARPS; ROWS; RESIDENT; SPLITS: blocks among which the lanes of a tile are divided. */       \
     X(reduce_sum_columns_sm75_8x4x32_split1, SUM_COLUMNS, 75, 1, 8, 4, 4, 1)                       \
+    X(reduce_sum_columns_sm75_8x8x32_split1, SUM_COLUMNS, 75, 1, 8, 8, 2, 1)                       \
     X(reduce_sum_columns_sm75_8x16x32_split4, SUM_COLUMNS, 75, 1, 8, 16, 4, 4)                     \
     X(reduce_sum_columns_sm75_32x16x32_split1, SUM_COLUMNS, 75, 1, 32, 16, 1, 1)                   \
     /* LANES of a thread; ROWS. */                                                                 \

@@ -195,20 +195,30 @@ static int find_narrow(const problem_t *p, int64_t columns)
     return find_row(TILEMM__SUM_NARROW, 4, ANY, ANY);
 }
 
+/* Of sums whose blocks take a tile of 32 columns each: those with the most loads under way of
+ * which all run at once. */
+static int find_tall(const problem_t *p, int64_t blocks)
+{
+    const int64_t wave = p->traits->sm_count;
+    if (blocks <= wave)
+        return find_row(TILEMM__SUM_COLUMNS, 32, 16, ANY);
+    return find_row(TILEMM__SUM_COLUMNS, 8, blocks <= 2 * wave ? 8 : 4, ANY);
+}
+
 static int choose_columns(const problem_t *p)
 {
     const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
-    const int few = columns * p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count;
+    const int64_t many = cost->column_blocks * (int64_t)p->traits->sm_count;
+    const int few = columns * p->tiles < many;
     if (p->is_search)
         return find_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY, !!p->args->nan_ignore);
     const int narrow = find_narrow(p, columns);
     if (narrow >= 0)
         return narrow;
-    if ((few || p->args->count <= TILEMM__REDUCE_NARROW_COLS) && p->tiles > 1 &&
-        p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count && can_split(p, p->tiles))
+    if (p->tiles > 1 && p->tiles < many && can_split(p, p->tiles))
         return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
     if (few || n > cost->low_rows)
-        return find_row(TILEMM__SUM_COLUMNS, few ? 32 : 8, few ? 16 : 4, ANY);
+        return find_tall(p, columns * p->tiles);
     if (n > cost->narrow_rows)
         return find_row(TILEMM__SUM_LOW_COLUMNS, 4, n > 8 * LANES ? 16 : 8, ANY);
     if (columns < resident_warps(p->traits) / cost->narrow_columns)
@@ -223,7 +233,10 @@ static int choose_row(const problem_t *p)
         return choose_columns(p);
     if (n == 1 && !p->is_dot)
         return find_row(TILEMM__SINGLE, ANY, ANY, ANY);
-    if (!p->is_dot && vectors_of_warp(n) > 1)
+    /* Two vectors of a warp only where the device does not hold a warp for each. */
+    const int has_warps =
+        !p->is_search && vectors_of_warp(n) == 2 && count <= resident_warps(p->traits);
+    if (!p->is_dot && vectors_of_warp(n) > 1 && !has_warps)
         return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors_of_warp(n),
                         ANY, ANY);
     if (p->is_search) {
