@@ -14,7 +14,7 @@ enum {
     LANES = 32,               /* of a warp; also the columns that a warp sums */
     TILE = 1024,              /* elements of a reduction's tile */
     COLUMN = 4 * TILE,        /* elements of a few columns */
-    LOW_COLUMN = 64,          /* elements of many low columns */
+    LOW_COLUMN = 128,         /* elements of many low columns */
     SUM_MOST = 32,            /* x of the longest sum */
     LONGEST = 1 << 26,        /* elements of the other problems, at most */
     BUSY_THREADS = 64         /* threads that the device holds for each warp that it needs */

@@ -70,10 +70,10 @@
     X(reduce_sum_narrow_sm75_4x4, SUM_NARROW, 75, 1, 4, 4)                                         \
     /* WARPS; ROWS of 32 elements that a column has at most; RESIDENT. */                          \
     X(reduce_sum_low_columns_sm75_1x1x32, SUM_LOW_COLUMNS, 75, 1, 1, 1, 16)                        \
+    X(reduce_sum_low_columns_sm75_2x2x32, SUM_LOW_COLUMNS, 75, 1, 2, 2, 10)                        \
     X(reduce_sum_low_columns_sm75_2x4x32, SUM_LOW_COLUMNS, 75, 1, 2, 4, 10)                        \
     X(reduce_sum_low_columns_sm75_4x4x32, SUM_LOW_COLUMNS, 75, 1, 4, 4, 5)                         \
     X(reduce_sum_low_columns_sm75_4x8x32, SUM_LOW_COLUMNS, 75, 1, 4, 8, 6)                         \
-    X(reduce_sum_low_columns_sm75_4x16x32, SUM_LOW_COLUMNS, 75, 1, 4, 16, 7)                       \
     /* WARPS; ROWS; IGNORE */                                                                      \
     X(reduce_search_columns_sm75_4x1x32_propagate, SEARCH_COLUMNS, 75, 1, 4, 1, 0)                 \
     X(reduce_search_columns_sm75_4x1x32_ignore, SEARCH_COLUMNS, 75, 1, 4, 1, 1)                    \

@@ -19,13 +19,13 @@ const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
 
     /* Columns. With fewer blocks than column_blocks for each multiprocessor, those of searches have
      * 32 warps; and with fewer tiles of a column those of sums may have a part of a tile's lanes.
-     * With more, up to low_rows rows (a power of two times 32) a thread holds more of a column. Up
-     * to narrow_rows rows a block has 1 or 2 warps, if the device holds at most narrow_columns
+     * With more, up to low_rows rows a thread holds more of a column at a time; of 65 to
+     * narrow_rows rows a block has 2 warps instead of 4, if the device holds at most narrow_columns
      * warps for each block. Columns of which blocks of 32 are filled to full_eighths eighths at
      * most are narrow; a thread has one lane of up to lane_cols of them, and a multiprocessor
      * narrow_threads threads of blocks of more. */
     .column_blocks = 4,
-    .low_rows = 512,
+    .low_rows = 256,
     .narrow_rows = 128,
     .narrow_columns = 4,
     .full_eighths = 7,

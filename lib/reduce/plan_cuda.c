@@ -219,11 +219,12 @@ static int choose_columns(const problem_t *p)
         return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
     if (few || n > cost->low_rows)
         return find_tall(p, columns * p->tiles);
+    if (n <= 2 * LANES)
+        return find_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, n > LANES ? 2 : 1, ANY);
     if (n > cost->narrow_rows)
-        return find_row(TILEMM__SUM_LOW_COLUMNS, 4, n > 8 * LANES ? 16 : 8, ANY);
-    if (columns < resident_warps(p->traits) / cost->narrow_columns)
-        return find_row(TILEMM__SUM_LOW_COLUMNS, 4, 4, ANY);
-    return find_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, ANY, ANY);
+        return find_row(TILEMM__SUM_LOW_COLUMNS, 4, 8, ANY);
+    return find_row(TILEMM__SUM_LOW_COLUMNS,
+                    columns < resident_warps(p->traits) / cost->narrow_columns ? 4 : 2, 4, ANY);
 }
 
 static int choose_row(const problem_t *p)
