@@ -33,16 +33,9 @@ static __device__ __forceinline__ void begin_lines(const float *stage, unsigned 
 #pragma unroll
     for (int j = 0; j < LINES; j++)
         largest[j] = 0;
-#pragma unroll 1
-    for (int half = 0; half < 2; half++) {
-        float x[LINES][OCTET / 2];
-        take<LINES, K_MAJOR>(stage, first, half, x);
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-#pragma unroll
-            for (int i = 0; i < OCTET / 2; i++)
-                largest[j] = max(largest[j], __float_as_uint(x[j][i]) & 0x7fffffff);
-    }
+    for_each_number<LINES, K_MAJOR>(stage, first, [&](int line, float x) {
+        largest[line] = max(largest[line], __float_as_uint(x) & 0x7fffffff);
+    });
 #pragma unroll
     for (int j = 0; j < LINES; j++) {
 #pragma unroll

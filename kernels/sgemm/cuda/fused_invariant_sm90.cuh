@@ -31,16 +31,9 @@ static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, co
     unsigned lines = 0;
     if (!__any_sync(~0u, window_most(window) >= MOST_BF16))
         return 0;
-#pragma unroll 1
-    for (int half = 0; half < 2; half++) {
-        float x[LINES][OCTET / 2];
-        take<LINES, K_MAJOR>(stage, first, half, x);
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-#pragma unroll
-            for (int i = 0; i < OCTET / 2; i++)
-                lines |= !(fabsf(x[j][i]) < LEAST) ? 1u << j : 0; /* NaN too */
-    }
+    for_each_number<LINES, K_MAJOR>(stage, first, [&](int line, float x) {
+        lines |= !(fabsf(x) < LEAST) ? 1u << line : 0; /* NaN too */
+    });
     return lines;
 }
 

@@ -506,6 +506,23 @@ static __device__ __forceinline__ void take(const float *stage,
     take_pair<LINES>(stage, first, half * 2 + 1, x, 2);
 }
 
+/* Call use(line, x) with each number x of a lane's octets of LINES lines of a stage. */
+template <int LINES, bool K_MAJOR, typename FIRST, typename USE>
+static __device__ __forceinline__ void for_each_number(const float *stage, const FIRST &first,
+                                                       USE use)
+{
+#pragma unroll 1
+    for (int half = 0; half < 2; half++) {
+        float x[LINES][OCTET / 2];
+        take<LINES, K_MAJOR>(stage, first, half, x);
+#pragma unroll
+        for (int line = 0; line < LINES; line++)
+#pragma unroll
+            for (int i = 0; i < OCTET / 2; i++)
+                use(line, x[line][i]);
+    }
+}
+
 /* Chains of FP32 multiply-adds of a warpgroup's 64 rows (fused_chain_sm90.cuh). */
 template <typename S>
 struct chain_t {
@@ -662,7 +679,7 @@ static __device__ __forceinline__ even_t even_beside(unsigned others, unsigned w
     const bool usual = !(window & (LARGE | HUGE_ONES));
     return {lossy             ? LEAST_EVEN_BF16
             : large && !risky ? LEAST_EVEN_LARGE_BF16
-                              : 0u,
+                              : 1u, /* any but 0 */
             !risky  ? ~0u
             : usual ? MOST_EVEN_BF16
                     : 0u,
@@ -677,7 +694,7 @@ static __device__ __forceinline__ bool is_uneven(unsigned pair, int count, const
     const unsigned not_zero = even.zeros; /* 0 - 1 is no little number */
     const bool little =
         (low - not_zero < even.least - not_zero) | (high - not_zero < even.least - not_zero);
-    return (count > 0) & ((little & (even.least > 0)) | (low >= even.most) | (high >= even.most));
+    return (count > 0) & (little | (low >= even.most) | (high >= even.most));
 }
 
 /* Bits of 2^log2. */
@@ -691,16 +708,9 @@ template <int LINES, bool K_MAJOR, typename FIRST>
 static __device__ __forceinline__ bool has_little(const float *stage, const FIRST &first)
 {
     unsigned least = ~0u;
-#pragma unroll 1
-    for (int half = 0; half < 2; half++) {
-        float x[LINES][OCTET / 2];
-        take<LINES, K_MAJOR>(stage, first, half, x);
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-#pragma unroll
-            for (int i = 0; i < OCTET / 2; i++)
-                least = min(least, 2 * __float_as_uint(x[j][i]) - 1); /* not of 0 */
-    }
+    for_each_number<LINES, K_MAJOR>(stage, first, [&](int, float x) {
+        least = min(least, 2 * __float_as_uint(x) - 1); /* not of 0 */
+    });
     return __any_sync(~0u, least < 2 * bits_of(-110) - 1);
 }
 
@@ -714,19 +724,11 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
 #pragma unroll
     for (int j = 0; j < LINES; j++)
         most_of[j] = 0, least_of[j] = ~0u;
-#pragma unroll 1
-    for (int half = 0; half < 2; half++) {
-        float x[LINES][OCTET / 2];
-        take<LINES, K_MAJOR>(stage, first, half, x);
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-#pragma unroll
-            for (int i = 0; i < OCTET / 2; i++) {
-                const unsigned size = __float_as_uint(x[j][i]) & 0x7fffffff;
-                most_of[j] = max(most_of[j], size);
-                least_of[j] = min(least_of[j], size - 1); /* not of 0 */
-            }
-    }
+    for_each_number<LINES, K_MAJOR>(stage, first, [&](int line, float x) {
+        const unsigned size = __float_as_uint(x) & 0x7fffffff;
+        most_of[line] = max(most_of[line], size);
+        least_of[line] = min(least_of[line], size - 1); /* not of 0 */
+    });
 #pragma unroll
     for (int j = 0; j < LINES; j++) {
         most = max(most, most_of[j]);
@@ -753,13 +755,11 @@ static __device__ __forceinline__ void look_closely(const float *stage, const FI
         }
         risky = !__any_sync(~0u, loses);
     }
-    const bool stays = now == LARGE ? large : !now && usual;
-    const unsigned fitting = stays   ? now
-                             : usual ? 0
-                             : large ? LARGE
-                             : huge  ? HUGE_ONES
-                             : risky ? HUGE_ONES | RISKY | lossy
-                                     : now;
+    const unsigned fitting = large && (!usual || now == LARGE) ? LARGE
+                             : usual                           ? 0
+                             : huge                            ? HUGE_ONES
+                             : risky                           ? HUGE_ONES | RISKY | lossy
+                                                               : now;
     window.beyond = !usual && !large && !huge && !risky;
     window.fits = (fitting & (LARGE | HUGE_ONES)) != now;
     window.large = fitting;
