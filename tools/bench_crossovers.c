@@ -134,7 +134,7 @@ static const crossover_t crossovers[] = {
     {"split_tiles", "reduce_sum_split2", "reduce_sum_tiles", 2, SUM_MOST, 1, SUM, HALF_OF_LAST,
      NULL},
     {"split4_tiles", "reduce_sum_split4", "reduce_sum_split2", 1, 16, 1, SUM, HALF_OF_LAST, NULL},
-    {"column_blocks", "reduce_search_columns_sm75_32x32x32", "reduce_search_columns_sm75_4x1x32", 8,
+    {"search_blocks", "reduce_search_columns_sm75_32x32x32", "reduce_search_columns_sm75_4x1x32", 8,
      504, 8, FEW_COLUMNS, COLUMN_BLOCKS, NULL},
     {"narrow_columns", "reduce_sum_low_columns_sm75_4x4x32", "reduce_sum_low_columns_sm75_2x4x32",
      128, 8192, 128, LOW_COLUMNS, WARPS_FOR_EACH, NULL},

@@ -92,7 +92,8 @@ static __device__ __forceinline__ void mbarrier_wait(uint64_t *barrier, unsigned
                  : "memory");
 }
 
-/* Wait until the phase is complete at which the thread has arrived. */
+/* Wait until the phase is complete at which the thread has arrived. A later one must not be: so the
+ * next one, too, has to need this thread. */
 static __device__ __forceinline__ void mbarrier_wait_for(uint64_t *barrier, uint64_t state)
 {
     asm volatile("{\n"

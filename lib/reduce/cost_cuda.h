@@ -16,7 +16,7 @@ typedef struct {
     size_t workspace;
     int held_warps;
     int split_tiles, split4_tiles;
-    int column_blocks;
+    int search_blocks, split_blocks, column_blocks;
     int64_t low_rows, narrow_rows;
     int narrow_columns;
     int full_eighths, lane_cols, narrow_threads;

@@ -196,29 +196,34 @@ static int find_narrow(const problem_t *p, int64_t columns)
 }
 
 /* Of sums whose blocks take a tile of 32 columns each: those with the most loads under way of
- * which all run at once. */
+ * which all run at once, or else those of which most do. */
 static int find_tall(const problem_t *p, int64_t blocks)
 {
-    const int64_t wave = p->traits->sm_count;
-    if (blocks <= wave)
-        return find_row(TILEMM__SUM_COLUMNS, 32, 16, ANY);
-    return find_row(TILEMM__SUM_COLUMNS, 8, blocks <= 2 * wave ? 8 : 4, ANY);
+    enum { RESIDENT = 3 }; /* the facet */
+    const int all[] = {find_row(TILEMM__SUM_COLUMNS, 32, 16, ANY),
+                       find_row(TILEMM__SUM_COLUMNS, 8, 8, ANY),
+                       find_row(TILEMM__SUM_COLUMNS, 8, 4, ANY)};
+    int i = 0;
+    while (i < 2 && blocks > (int64_t)rows[all[i]].facets[RESIDENT] * p->traits->sm_count)
+        i++;
+    return all[i];
 }
 
 static int choose_columns(const problem_t *p)
 {
     const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
-    const int64_t many = cost->column_blocks * (int64_t)p->traits->sm_count;
-    const int few = columns * p->tiles < many;
+    const int64_t sm_count = p->traits->sm_count, blocks = columns * p->tiles;
     if (p->is_search)
-        return find_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY, !!p->args->nan_ignore);
+        return find_row(TILEMM__SEARCH_COLUMNS, blocks < cost->search_blocks * sm_count ? 32 : 4,
+                        ANY, !!p->args->nan_ignore);
     const int narrow = find_narrow(p, columns);
     if (narrow >= 0)
         return narrow;
-    if (p->tiles > 1 && p->tiles < many && can_split(p, p->tiles))
+    if (p->tiles > 1 && p->tiles < cost->split_blocks * sm_count && can_split(p, p->tiles))
         return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
-    if (few || n > cost->low_rows)
-        return find_tall(p, columns * p->tiles);
+    if (n > cost->low_rows ||
+        blocks <= (n > cost->narrow_rows ? cost->column_blocks : 1) * sm_count)
+        return find_tall(p, blocks);
     if (n <= 2 * LANES)
         return find_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, n > LANES ? 2 : 1, ANY);
     if (n > cost->narrow_rows)
@@ -234,10 +239,11 @@ static int choose_row(const problem_t *p)
         return choose_columns(p);
     if (n == 1 && !p->is_dot)
         return find_row(TILEMM__SINGLE, ANY, ANY, ANY);
-    /* Two vectors of a warp only where the device does not hold a warp for each. */
-    const int has_warps =
+    /* A vector of more than 256 elements has a warp to itself while the device's threads are enough
+     * for as many warps. */
+    const int is_alone =
         !p->is_search && vectors_of_warp(n) == 2 && count <= resident_warps(p->traits);
-    if (!p->is_dot && vectors_of_warp(n) > 1 && !has_warps)
+    if (!p->is_dot && vectors_of_warp(n) > 1 && !is_alone)
         return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors_of_warp(n),
                         ANY, ANY);
     if (p->is_search) {

@@ -20,8 +20,9 @@
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
-/* Of multiply-adds in FP32, by kernels before compute capability 8.0, and by others. Steps of these
- * were fitted to 9850 times of products on H200s, the rest since to 26800 times of 1077 products: 8
+/* Of multiply-adds in FP32, by kernels before compute capability 8.0, and by others. Of these,
+ * steps, blocks of a full multiprocessor and bytes were fitted to 9850 times of products on H200s,
+ * what blocks alone, launches, clusters and copies take since to 26800 times of 1077 products: 8
  * percent are left between the estimate and what was measured. Cycles of a block's copies of 4
  * bytes, not 16, in a step, for each 32 numbers: of operands that are not aligned, or that tiles
  * transpose. */
@@ -73,7 +74,7 @@ static const double l2_bytes[4] = {19.5, 29.6, 41.8, 58.3};
 static const double narrow_bytes = 21.3;
 /* The part of the shorter of multiplying and moving that the longer does not hide; with multiply-
  * adds in FP32. */
-static const double fused_both = 0.16, ffma_both = 0.17;
+static const double fused_both = 0.16, ffma_both[2] = {0.2, 0.17};
 /* Cycles that warps take to store a tile by rows instead of the copy engine; where they read
  * operands that are not aligned, for each element of the tiles of a multiprocessor. */
 static const double fused_store = 796, unaligned_store = 0.111;
@@ -158,8 +159,7 @@ typedef struct {
 } ffma_extra_t;
 
 /* Cycles of `x` blocks on a multiprocessor for `steps` steps each. Up to a warp for each scheduler,
- * blocks cost no more than one; and blocks of fewer warps no more than as many as give each
- * scheduler the same number. */
+ * blocks cost no more than one; and blocks of two warps as much as the next even number of them. */
 static double ffma_wave(const tilemm__tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
                         double steps, ffma_extra_t extra, int cc)
 {
@@ -185,7 +185,9 @@ static double exposed_sums(double blocks, double resident)
  * that only just fits in two blocks or more is taken for one that does not. */
 static double resident_of_last(double share, int most, int cluster)
 {
-    int last = share > 1e-9;
+    int last = 1;
+    if (share <= 1e-9)
+        return 0;
     while (last < most) {
         const double empty = last - resident_of_clusters(last, cluster);
         if (share <= last - (last > 1 ? clusters_just_fit : 1) * empty + 1e-9)
@@ -229,7 +231,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     if (trial->splits == 1 || trial->cluster)
         sum += ffma_store[sm80] * stored_alone(args, traits);
     const double least = bytes_of_all(args) / (family->bytes * traits->sm_count);
-    return overlapped(sum, least, ffma_both) + second_kernel(family, trial, bytes, traits);
+    return overlapped(sum, least, ffma_both[sm80]) + second_kernel(family, trial, bytes, traits);
 }
 
 enum { SKINNY_RESIDENT = 2 /* blocks on a multiprocessor */ };
