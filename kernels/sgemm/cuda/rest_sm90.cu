@@ -19,9 +19,6 @@ typedef tilemm__sgemm_rest_t rest_t;
 typedef hard_tiles::hard_t hard_t;
 typedef exact_lines::shared_t<6> exact_shared_t;
 
-template <bool A_K, bool B_K>
-using ffma_t = ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16>;
-
 /* The multipliers: all hard tiles that go to FP32 multiply-adds. They share k out as those from
  * BF16 planes do, by the same numbers of tiles and pieces. */
 template <class S>
@@ -64,7 +61,7 @@ static __device__ __forceinline__ void multiply_fp32_tiles(const rest_t &problem
 template <bool A_K, bool B_K>
 static __device__ __forceinline__ void compute_rest(const rest_t &problem)
 {
-    typedef ffma_t<A_K, B_K> fp32_t;
+    typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16> fp32_t;
     extern __shared__ __align__(1024) unsigned char memory[];
     hard_tiles::shared_t &shared = *(hard_tiles::shared_t *)memory;
     static_assert((int)hard_tiles::MULTIPLYING == (int)exact_lines::THREADS, "a thread for each");
