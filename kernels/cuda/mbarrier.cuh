@@ -41,17 +41,6 @@ static __device__ __forceinline__ void mbarrier_arrive(uint64_t *barrier)
                  : "memory");
 }
 
-/* Arrive, and return the state of the phase arrived at, to wait for it without its parity. */
-static __device__ __forceinline__ uint64_t mbarrier_arrive_at(uint64_t *barrier)
-{
-    uint64_t state;
-    asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];"
-                 : "=l"(state)
-                 : "r"(shared_address(barrier))
-                 : "memory");
-    return state;
-}
-
 /* Arrive when all asynchronous copies (copy_async.cuh) that this thread has started are done. */
 static __device__ __forceinline__ void mbarrier_arrive_after_copies(uint64_t *barrier)
 {
@@ -92,28 +81,24 @@ static __device__ __forceinline__ void mbarrier_wait(uint64_t *barrier, unsigned
                  : "memory");
 }
 
-/* Wait until the phase is complete at which the thread has arrived. A later one must not be: so the
- * next one, too, has to need this thread. */
-static __device__ __forceinline__ void mbarrier_wait_for(uint64_t *barrier, uint64_t state)
+/* Arrive, and wait for the other threads that the barrier counts, which may be at another place in
+ * the code: for __syncthreads() and named barriers they may not, by the rules of compute-sanitizer.
+ * All of them must wait, too: who arrives again before a phase is complete counts twice in it. */
+static __device__ __forceinline__ void mbarrier_meet(uint64_t *barrier)
 {
     asm volatile("{\n"
                  ".reg .pred done;\n"
+                 ".reg .b64 phase;\n"
+                 "mbarrier.arrive.shared::cta.b64 phase, [%0];\n"
                  "again:\n"
-                 "mbarrier.try_wait.shared::cta.b64 done, [%0], %1;\n"
+                 "mbarrier.try_wait.shared::cta.b64 done, [%0], phase;\n"
                  "@done bra finished;\n"
                  "bra again;\n"
                  "finished:\n"
                  "}"
                  :
-                 : "r"(shared_address(barrier)), "l"(state)
+                 : "r"(shared_address(barrier))
                  : "memory");
-}
-
-/* Arrive, and wait for the other threads, which may be at another place in the code: for
- * __syncthreads() and named barriers they may not, by the rules of compute-sanitizer. */
-static __device__ __forceinline__ void mbarrier_meet(uint64_t *barrier)
-{
-    mbarrier_wait_for(barrier, mbarrier_arrive_at(barrier));
 }
 
 /* Go to the next of COUNT slots; the parity changes after the last. */

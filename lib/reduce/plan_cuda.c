@@ -224,8 +224,10 @@ static int choose_columns(const problem_t *p)
     if (n > cost->low_rows ||
         blocks <= (n > cost->narrow_rows ? cost->column_blocks : 1) * sm_count)
         return find_tall(p, blocks);
+    if (n <= LANES)
+        return find_row(TILEMM__SUM_LOW_COLUMNS, 1, 1, ANY);
     if (n <= 2 * LANES)
-        return find_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, n > LANES ? 2 : 1, ANY);
+        return find_row(TILEMM__SUM_LOW_COLUMNS, 2, 2, ANY);
     if (n > cost->narrow_rows)
         return find_row(TILEMM__SUM_LOW_COLUMNS, 4, 8, ANY);
     return find_row(TILEMM__SUM_LOW_COLUMNS,
@@ -239,13 +241,12 @@ static int choose_row(const problem_t *p)
         return choose_columns(p);
     if (n == 1 && !p->is_dot)
         return find_row(TILEMM__SINGLE, ANY, ANY, ANY);
+    const int vectors = p->is_dot ? 1 : vectors_of_warp(n);
     /* A vector of more than 256 elements has a warp to itself while the device's threads are enough
      * for as many warps. */
-    const int is_alone =
-        !p->is_search && vectors_of_warp(n) == 2 && count <= resident_warps(p->traits);
-    if (!p->is_dot && vectors_of_warp(n) > 1 && !is_alone)
-        return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors_of_warp(n),
-                        ANY, ANY);
+    const int is_alone = !p->is_search && vectors == 2 && count <= resident_warps(p->traits);
+    if (vectors > 1 && !is_alone)
+        return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors, ANY, ANY);
     if (p->is_search) {
         const int cluster = find_row(TILEMM__SEARCH_CLUSTER, ANY, ANY, ANY);
         if (can_run(p, &rows[cluster]) &&

@@ -318,7 +318,7 @@ static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S
  * overflow, or planes or sums lose bits that count. Makes planes of op(A) again where another
  * window fits. */
 template <typename S>
-static __device__ __forceinline__ bool needs_fp32(multiplier_t<S> &at, shared_t<S> &shared,
+static __device__ __forceinline__ bool needs_fp32(const multiplier_t<S> &at, shared_t<S> &shared,
                                                   fragments_t<S> &a, const fused_t &problem,
                                                   unsigned windows)
 {
