@@ -11,7 +11,8 @@
  *
  * A tile is written rows x lanes where a warp has all of it, vectors x rows x lanes where a warp
  * has several vectors, and warps x rows x columns where the warps of a block share columns: rows
- * are the ones that one loop iteration loads; rows x lanes of a thread in sum_narrow. */
+ * are the ones that one loop iteration loads; rows x lanes of a thread in sum_narrow, rows x columns
+ * of a warp in few_rows. */
 #ifndef TILEMM_KERNELS_REDUCE_VARIANTS_H
 #define TILEMM_KERNELS_REDUCE_VARIANTS_H
 
@@ -65,20 +66,33 @@
     X(reduce_sum_columns_sm75_8x8x32_split1, SUM_COLUMNS, 75, 1, 8, 8, 2, 1)                       \
     X(reduce_sum_columns_sm75_8x16x32_split4, SUM_COLUMNS, 75, 1, 8, 16, 4, 4)                     \
     X(reduce_sum_columns_sm75_32x16x32_split1, SUM_COLUMNS, 75, 1, 32, 16, 1, 1)                   \
+    /* WARPS; ROWS */                                                                              \
+    X(reduce_sum_two_tiles_sm75_32x16x32, SUM_TWO_TILES, 75, 1, 32, 16)                            \
     /* LANES of a thread; ROWS. */                                                                 \
     X(reduce_sum_narrow_sm75_32x1, SUM_NARROW, 75, 1, 1, 32)                                       \
     X(reduce_sum_narrow_sm75_4x4, SUM_NARROW, 75, 1, 4, 4)                                         \
     /* WARPS; ROWS of 32 elements that a column has at most; RESIDENT. */                          \
-    X(reduce_sum_low_columns_sm75_1x1x32, SUM_LOW_COLUMNS, 75, 1, 1, 1, 16)                        \
     X(reduce_sum_low_columns_sm75_2x2x32, SUM_LOW_COLUMNS, 75, 1, 2, 2, 10)                        \
     X(reduce_sum_low_columns_sm75_2x4x32, SUM_LOW_COLUMNS, 75, 1, 2, 4, 10)                        \
     X(reduce_sum_low_columns_sm75_4x4x32, SUM_LOW_COLUMNS, 75, 1, 4, 4, 5)                         \
     X(reduce_sum_low_columns_sm75_4x8x32, SUM_LOW_COLUMNS, 75, 1, 4, 8, 6)                         \
-    /* WARPS; ROWS; IGNORE */                                                                      \
-    X(reduce_search_columns_sm75_4x1x32_propagate, SEARCH_COLUMNS, 75, 1, 4, 1, 0)                 \
-    X(reduce_search_columns_sm75_4x1x32_ignore, SEARCH_COLUMNS, 75, 1, 4, 1, 1)                    \
-    X(reduce_search_columns_sm75_32x32x32_propagate, SEARCH_COLUMNS, 75, 1, 32, 32, 0)             \
-    X(reduce_search_columns_sm75_32x32x32_ignore, SEARCH_COLUMNS, 75, 1, 32, 32, 1)
+    /* ROWS, elements that a column has at most. */                                                \
+    X(reduce_sum_few_rows_sm75_32x32, SUM_FEW_ROWS, 75, 1, 32)                                     \
+    X(reduce_sum_few_rows_sm75_8x32, SUM_FEW_ROWS, 75, 1, 8)                                       \
+    /* WARPS; ROWS; IGNORE; RESIDENT */                                                            \
+    X(reduce_search_columns_sm75_2x2x32_propagate, SEARCH_COLUMNS, 75, 1, 2, 2, 0, 16)             \
+    X(reduce_search_columns_sm75_2x2x32_ignore, SEARCH_COLUMNS, 75, 1, 2, 2, 1, 16)                \
+    X(reduce_search_columns_sm75_4x4x32_propagate, SEARCH_COLUMNS, 75, 1, 4, 4, 0, 8)              \
+    X(reduce_search_columns_sm75_4x4x32_ignore, SEARCH_COLUMNS, 75, 1, 4, 4, 1, 8)                 \
+    X(reduce_search_columns_sm75_8x8x32_propagate, SEARCH_COLUMNS, 75, 1, 8, 8, 0, 4)              \
+    X(reduce_search_columns_sm75_8x8x32_ignore, SEARCH_COLUMNS, 75, 1, 8, 8, 1, 4)                 \
+    X(reduce_search_columns_sm75_16x16x32_propagate, SEARCH_COLUMNS, 75, 1, 16, 16, 0, 2)          \
+    X(reduce_search_columns_sm75_16x16x32_ignore, SEARCH_COLUMNS, 75, 1, 16, 16, 1, 2)             \
+    /* ROWS; IGNORE */                                                                             \
+    X(reduce_search_few_rows_sm75_32x32_propagate, SEARCH_FEW_ROWS, 75, 1, 32, 0)                  \
+    X(reduce_search_few_rows_sm75_32x32_ignore, SEARCH_FEW_ROWS, 75, 1, 32, 1)                     \
+    X(reduce_search_few_rows_sm75_8x32_propagate, SEARCH_FEW_ROWS, 75, 1, 8, 0)                    \
+    X(reduce_search_few_rows_sm75_8x32_ignore, SEARCH_FEW_ROWS, 75, 1, 8, 1)
 
 /* Kernels that read partial results. SEARCH: keys; otherwise sums. */
 #define TILEMM__REDUCE_PARTIALS(X)                                                                 \

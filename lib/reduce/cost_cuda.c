@@ -17,20 +17,22 @@ const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
     .split_tiles = 8,
     .split4_tiles = 4,
 
-    /* Columns. With fewer blocks than search_blocks for each multiprocessor, those of searches have
-     * 32 warps. With fewer tiles of a column than split_blocks for each, blocks of sums may have a
-     * part of a tile's lanes. With more blocks than column_blocks for each, up to low_rows rows a
-     * thread has more of a column at a time; with more than one for each up to narrow_rows rows,
-     * where from 65 on a block has 2 warps instead of 4 if the device holds at most narrow_columns
-     * warps for each block. Columns of which blocks of 32 are filled to full_eighths eighths at
-     * most are narrow; a thread has one lane of up to lane_cols of them, and a multiprocessor
-     * narrow_threads threads of blocks of more. */
-    .search_blocks = 4,
+    /* Columns. With fewer tiles of a column than split_blocks for each multiprocessor, blocks of
+     * sums may have a part of a tile's lanes. Up to low_rows rows, with more blocks than
+     * column_blocks for each, and up to narrow_rows rows in any case, a thread has more of a column
+     * at a time; from 65 rows on a block has 2 warps instead of 4 if the device holds at most
+     * narrow_columns warps for each block. Up to 32 rows there are at most few_blocks blocks for
+     * each multiprocessor. Up to two_tiles_rows rows a block has both tiles of a column even if
+     * there are multiprocessors for each. Columns of which blocks of 32 are filled to full_eighths
+     * eighths at most are narrow; a thread has one lane of up to lane_cols of them, and a
+     * multiprocessor narrow_threads threads of blocks of more. */
     .split_blocks = 4,
     .column_blocks = 4,
     .low_rows = 256,
     .narrow_rows = 128,
+    .two_tiles_rows = 1536,
     .narrow_columns = 4,
+    .few_blocks = 8,
     .full_eighths = 7,
     .lane_cols = 10,
     .narrow_threads = 1024,

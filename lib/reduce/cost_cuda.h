@@ -16,9 +16,9 @@ typedef struct {
     size_t workspace;
     int held_warps;
     int split_tiles, split4_tiles;
-    int search_blocks, split_blocks, column_blocks;
-    int64_t low_rows, narrow_rows;
-    int narrow_columns;
+    int split_blocks, column_blocks;
+    int64_t low_rows, narrow_rows, two_tiles_rows;
+    int narrow_columns, few_blocks;
     int full_eighths, lane_cols, narrow_threads;
     int group_segments, busy_segments;
     int64_t warp_elements[2];

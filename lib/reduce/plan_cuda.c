@@ -76,8 +76,12 @@ static int64_t blocks_of(const tilemm__reduce_launch_t *l, int64_t vectors)
     case TILEMM__SINGLE: return tilemm__div_up(vectors, TILEMM__REDUCE_SINGLE_VECTORS * THREADS);
     case TILEMM__SUM_COLUMNS: return l->tiles * l->columns * facets[3];
     case TILEMM__SUM_NARROW: return l->tiles;
+    case TILEMM__SUM_TWO_TILES:
     case TILEMM__SUM_LOW_COLUMNS: return l->columns;
     case TILEMM__SEARCH_COLUMNS: return l->tiles * l->columns;
+    case TILEMM__SUM_FEW_ROWS:
+    case TILEMM__SEARCH_FEW_ROWS:
+        return tilemm__min(tilemm__div_up(vectors, TILEMM__REDUCE_FEW_THREADS), l->most_blocks);
     case TILEMM__PARTIALS_TILES: return looped(tilemm__div_up(vectors * l->tiles, WARPS));
     case TILEMM__PARTIALS_SHORT: return tilemm__div_up(vectors, LANES / l->group * WARPS);
     case TILEMM__PARTIALS_TRANSPOSED:
@@ -167,13 +171,18 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
     case TILEMM__SUM_COLUMNS:
         return p->is_columns && !p->is_search &&
                (facets[3] == 1 || (p->tiles > 1 && can_split(p, p->tiles)));
+    case TILEMM__SUM_TWO_TILES: return p->is_columns && !p->is_search && p->tiles == 2;
     case TILEMM__SUM_NARROW:
         return p->is_columns && !p->is_search && p->tiles > 1 &&
                p->args->count <= TILEMM__REDUCE_NARROW_COLS &&
                p->args->count * LANES / facets[0] <= TILEMM__REDUCE_NARROW_THREADS;
     case TILEMM__SUM_LOW_COLUMNS: return p->is_columns && !p->is_search && n <= facets[1] * LANES;
+    case TILEMM__SUM_FEW_ROWS: return p->is_columns && !p->is_search && n <= facets[0];
     case TILEMM__SEARCH_COLUMNS:
         return p->is_columns && p->is_search && facets[2] == !!p->args->nan_ignore;
+    case TILEMM__SEARCH_FEW_ROWS:
+        return p->is_columns && p->is_search && facets[1] == !!p->args->nan_ignore &&
+               n <= facets[0];
     default: return 0;
     }
 }
@@ -190,42 +199,60 @@ static int find_narrow(const problem_t *p, int64_t columns)
         return find_row(TILEMM__SUM_NARROW, 1, ANY, ANY);
     /* Other blocks are faster where these are few, or a wave and a bit. */
     const int64_t wave = sm_count * (cost->narrow_threads / (count * LANES / 4));
-    if (columns == 1 ? is_one : p->tiles > wave && p->tiles <= 2 * wave)
+    if (is_one || (columns > 1 && p->tiles > wave && p->tiles <= 2 * wave))
         return -1;
     return find_row(TILEMM__SUM_NARROW, 4, ANY, ANY);
 }
 
 /* Of sums whose blocks take a tile of 32 columns each: those with the most loads under way of
- * which all run at once, or else those of which most do. */
+ * which all run at once, or else those of which most do. Blocks of few rows need not be large. */
 static int find_tall(const problem_t *p, int64_t blocks)
 {
     enum { RESIDENT = 3 }; /* the facet */
     const int all[] = {find_row(TILEMM__SUM_COLUMNS, 32, 16, ANY),
                        find_row(TILEMM__SUM_COLUMNS, 8, 8, ANY),
                        find_row(TILEMM__SUM_COLUMNS, 8, 4, ANY)};
-    int i = 0;
+    int i = p->args->n <= cost->low_rows;
     while (i < 2 && blocks > (int64_t)rows[all[i]].facets[RESIDENT] * p->traits->sm_count)
         i++;
     return all[i];
+}
+
+/* Of searches down columns: blocks that have all loads of a column under way, or else large ones if
+ * all of them run at once. */
+static int find_search(const problem_t *p, int64_t blocks)
+{
+    enum { RESIDENT = 4 }; /* the facet */
+    const int64_t n = p->args->n;
+    const int ignore = !!p->args->nan_ignore;
+    const int large = find_row(TILEMM__SEARCH_COLUMNS, 16, 16, ignore);
+    if (n > 8 * LANES && blocks <= (int64_t)rows[large].facets[RESIDENT] * p->traits->sm_count)
+        return large;
+    const int warps = n <= 2 * LANES ? 2 : n <= 4 * LANES ? 4 : 8;
+    return find_row(TILEMM__SEARCH_COLUMNS, warps, warps, ignore);
 }
 
 static int choose_columns(const problem_t *p)
 {
     const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
     const int64_t sm_count = p->traits->sm_count, blocks = columns * p->tiles;
+    if (n <= LANES) {
+        const int few = n <= 8 ? 8 : LANES;
+        return p->is_search ? find_row(TILEMM__SEARCH_FEW_ROWS, few, !!p->args->nan_ignore, ANY)
+                            : find_row(TILEMM__SUM_FEW_ROWS, few, ANY, ANY);
+    }
     if (p->is_search)
-        return find_row(TILEMM__SEARCH_COLUMNS, blocks < cost->search_blocks * sm_count ? 32 : 4,
-                        ANY, !!p->args->nan_ignore);
+        return find_search(p, blocks);
     const int narrow = find_narrow(p, columns);
     if (narrow >= 0)
         return narrow;
     if (p->tiles > 1 && p->tiles < cost->split_blocks * sm_count && can_split(p, p->tiles))
         return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
-    if (n > cost->low_rows ||
-        blocks <= (n > cost->narrow_rows ? cost->column_blocks : 1) * sm_count)
+    /* Two tiles at once save a launch. That is worth less than twice the multiprocessors. */
+    if (p->tiles == 2 && columns <= sm_count && (blocks > sm_count || n <= cost->two_tiles_rows))
+        return find_row(TILEMM__SUM_TWO_TILES, ANY, ANY, ANY);
+    if (n > cost->low_rows || (n > cost->narrow_rows && blocks <= cost->column_blocks * sm_count))
         return find_tall(p, blocks);
-    if (n <= LANES)
-        return find_row(TILEMM__SUM_LOW_COLUMNS, 1, 1, ANY);
     if (n <= 2 * LANES)
         return find_row(TILEMM__SUM_LOW_COLUMNS, 2, 2, ANY);
     if (n > cost->narrow_rows)
@@ -247,18 +274,20 @@ static int choose_row(const problem_t *p)
     const int is_alone = !p->is_search && vectors == 2 && count <= resident_warps(p->traits);
     if (vectors > 1 && !is_alone)
         return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors, ANY, ANY);
+    /* A cluster for each vector saves a launch, but clusters begin one after the other. */
+    const int few = count <= p->traits->sm_count;
     if (p->is_search) {
         const int cluster = find_row(TILEMM__SEARCH_CLUSTER, ANY, ANY, ANY);
-        if (can_run(p, &rows[cluster]) &&
-            count * tilemm__max(p->tiles, TILEMM__REDUCE_CLUSTER) <= p->warps)
-            return cluster; /* saves a launch */
-        if (p->tiles > 1 && count * p->tiles <= p->warps / cost->held_warps)
+        if (few && can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
+            return cluster;
+        if (few && p->tiles > 1 && count * p->tiles <= p->warps / cost->held_warps)
             return find_row(TILEMM__SEARCH_HELD, ANY, ANY, ANY);
         return find_row(TILEMM__SEARCH_TILES, !!p->args->nan_ignore, ANY, ANY);
     }
     const int cluster = find_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
-    if (p->tiles > WARPS / 2 && can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
-        return cluster; /* saves a launch */
+    if (p->tiles > WARPS / 2 && (few || p->tiles >= 2 * WARPS) && can_run(p, &rows[cluster]) &&
+        count * p->tiles <= p->warps)
+        return cluster;
     /* Where a block's warps would have to take more than one tile each. */
     if (p->tiles > WARPS && p->tiles <= cost->split_tiles * p->warps / count) {
         const int is_short = count * p->tiles <= cost->split4_tiles * p->warps;
@@ -366,7 +395,13 @@ static void add_first(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int 
         break;
     case TILEMM__SUM_COLUMNS: step->splits = facets[3];  /* fall through */
     case TILEMM__SEARCH_COLUMNS: step->items = p->tiles; /* fall through */
+    case TILEMM__SUM_TWO_TILES:
     case TILEMM__SUM_LOW_COLUMNS: launch->threads = facets[0] * LANES; break;
+    case TILEMM__SUM_FEW_ROWS:
+    case TILEMM__SEARCH_FEW_ROWS:
+        launch->threads = TILEMM__REDUCE_FEW_THREADS;
+        launch->most_blocks = (int64_t)p->traits->sm_count * cost->few_blocks;
+        break;
     default: break;
     }
 }
@@ -529,7 +564,7 @@ void tilemm__plan_reduce_part_cuda(const tilemm__reduce_args_t *args, int64_t un
     memset(launch, 0, sizeof *launch);
     if (args->count > 1)
         set_row(launch,
-                is_search ? find_row(TILEMM__SEARCH_COLUMNS, 4, ANY, ignore)
+                is_search ? find_row(TILEMM__SEARCH_COLUMNS, 8, ANY, ignore)
                           : find_row(TILEMM__SUM_COLUMNS, 8, 4, ANY),
                 limits->cuda);
     else

@@ -15,14 +15,6 @@
 
 enum { COLS = TILEMM__DOWN_COLS };
 
-/* Blocks of a search's four warps that should fit on a multiprocessor together: a bound on
- * registers. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900))
-enum { SEARCH_RESIDENT = 8 };
-#else
-enum { SEARCH_RESIDENT = ROOM_FOR(16) };
-#endif
-
 /* The tile and the columns of a block; consecutive blocks take consecutive columns. */
 typedef struct {
     int64_t vector; /* of this thread */
@@ -138,27 +130,28 @@ DEVICE sum_t fold_block(sum_t *sums, int warp, int col)
     return warp == 0 ? fold_column < WARPS == 32 ? 4 : WARPS > (sums, 0, col, 1) : no_sum();
 }
 
-/* ROWS rows at a time, in the order of memory. With SPLITS > 1 a block has every SPLITS-th lane of
- * the tile and leaves one split. Assumes a grid of the exact size. */
-template <int WARPS, int ROWS, int SPLITS>
-DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to)
+/* What the warps of a block leave of a tile. */
+template <int WARPS>
+struct left_t {
+    sum_t sums[WARPS * COLS];
+    int nans[WARPS * COLS];
+};
+
+/* Leave the sums of a thread's lanes of a tile, which are APART, and its NaN if they are counted.
+ * ROWS rows at a time, in the order of memory. */
+template <int WARPS, int ROWS, int APART>
+DEVICE void sum_lanes(const args_t &args, const place_t &at, int warp, int col, left_t<WARPS> &left)
 {
-    enum { APART = WARPS * SPLITS, EACH = LANES / APART, HELD = ROWS * EACH };
+    enum { EACH = LANES / APART, HELD = ROWS * EACH };
     enum { SPAN = 53 - 24 - (EACH == 1 ? 5 : 7) }; /* of 2^5 elements for each lane */
     static_assert(EACH == 1 || EACH == 4, "lanes of a thread");
-    __shared__ sum_t sums[WARPS * COLS];
-    __shared__ int nans[WARPS * COLS];
-    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, split = blockIdx.x % SPLITS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
-    const place_t at = place_of(&args, blockIdx.x / SPLITS, columns, warp * SPLITS + split);
     reach_t reach = {};
     sum_t sum[EACH];
     int found = 0;
 #pragma unroll
     for (int k = 0; k < EACH; k++)
         sum[k] = no_sum();
-    let_next_start();
-    wait_for_previous();
 #pragma unroll 1
     for (int first = 0; first * LANES < at.length; first += ROWS) {
         float v[HELD];
@@ -176,19 +169,42 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
             add_floats<HELD, 1, EACH, 0>(args.op, args.nan_ignore, v, sum);
         }
     }
-    sums[tilemm__down_index(warp, col)] = fold_halves<EACH>(sum);
-    nans[tilemm__down_index(warp, col)] = found;
-    sum[0] = fold_block<WARPS>(sums, warp, col);
+    left.sums[tilemm__down_index(warp, col)] = fold_halves<EACH>(sum);
+    left.nans[tilemm__down_index(warp, col)] = found;
+}
+
+/* The NaN of a column. */
+template <int WARPS>
+DEVICE int nans_left(const left_t<WARPS> &left, int col)
+{
+    int found = 0;
+    for (int w = 0; w < WARPS; w++)
+        found += left.nans[tilemm__down_index(w, col)];
+    return found;
+}
+
+/* With SPLITS > 1 a block has every SPLITS-th lane of the tile and leaves one split. Assumes a grid
+ * of the exact size. */
+template <int WARPS, int ROWS, int SPLITS>
+DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to)
+{
+    __shared__ left_t<WARPS> left;
+    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, split = blockIdx.x % SPLITS;
+    const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
+    const place_t at = place_of(&args, blockIdx.x / SPLITS, columns, warp * SPLITS + split);
+    let_next_start();
+    wait_for_previous();
+    sum_lanes<WARPS, ROWS, WARPS * SPLITS>(args, at, warp, col, left);
+    const sum_t sum = fold_block<WARPS>(left.sums, warp, col);
     if (warp == 0 && at.vector < args.count) {
-        for (int w = 1; w < WARPS && counted; w++)
-            found += nans[tilemm__down_index(w, col)];
         /* Computed again: no register is free to keep it. */
         const int tile = blockIdx.x / SPLITS / (unsigned)columns;
         /* The split has every SPLITS-th element of the tile. */
         put_sum(&args, &to,
                 SPLITS == 1 ? slot_of(at.vector, tile, tiles, args.count, transposed)
                             : (at.vector * SPLITS + split) * tiles + tile,
-                at.vector, sum[0], (at.length - split + SPLITS - 1) / SPLITS - found);
+                at.vector, sum,
+                (at.length - split + SPLITS - 1) / SPLITS - (counted ? nans_left(left, col) : 0));
     }
 }
 
@@ -196,6 +212,42 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
     KERNEL_OF(name, (warps * LANES, ROOM_FOR(resident)),                                           \
               (args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to),        \
               sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to))
+
+/* Columns of two tiles: a block takes both, which saves a launch. */
+template <int WARPS, int ROWS>
+DEVICE void sum_two_tiles(args_t args, int64_t columns)
+{
+    enum { FOLDING = 4 }; /* warps for each tile */
+    __shared__ left_t<WARPS> left[2];
+    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
+    const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
+    place_t at = place_of(&args, blockIdx.x, columns, warp);
+    let_next_start();
+    wait_for_previous();
+    sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, left[0]);
+    at.length = (int)args.n - TILE;
+    at.own += at.length - TILE;
+    at.x += TILE * args.istride;
+    sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, left[1]);
+    __syncthreads();
+    if (warp < 2 * FOLDING) {
+        sum_t *const sums = left[warp / FOLDING].sums;
+        sums[tilemm__down_index(warp % FOLDING, col)] =
+            fold_column<WARPS / FOLDING>(sums, warp % FOLDING, col, FOLDING);
+    }
+    __syncthreads();
+    if (warp == 0 && at.vector < args.count) {
+        const int found = counted ? nans_left(left[0], col) + nans_left(left[1], col) : 0;
+        store_sum(&args, at.vector,
+                  join(fold_column<FOLDING>(left[0].sums, 0, col, 1),
+                       fold_column<FOLDING>(left[1].sums, 0, col, 1)),
+                  args.n - found);
+    }
+}
+
+#define KERNEL_SUM_TWO_TILES(name, warps, rows)                                                    \
+    KERNEL_OF(name, (warps * LANES), (args_t args, int64_t columns),                               \
+              sum_two_tiles<warps, rows>(args, columns))
 
 /* A block takes a tile of each of up to TILEMM__REDUCE_NARROW_COLS columns, and a thread AT_ONCE of
  * the lanes of one of them: a warp's loads are contiguous where rows are, however few columns there
@@ -330,6 +382,76 @@ DEVICE void sum_low_columns(args_t args, int64_t columns)
     KERNEL_OF(name, (warps * LANES, resident), (args_t args, int64_t columns),                     \
               sum_low_columns<warps, rows>(args, columns))
 
+/* Call take(vector, v) with the elements v of each vector of up to ROWS elements, a thread with all
+ * of one. What does not exist is 0. Warps loop: there are more of them than it takes to keep memory
+ * busy, and each takes time to begin. */
+template <int ROWS, typename TAKE>
+DEVICE void for_few_rows(const args_t &args, TAKE take)
+{
+    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t step = (int64_t)gridDim.x * blockDim.x, lane = threadIdx.x % LANES;
+    let_next_start();
+    wait_for_previous();
+#pragma unroll 1
+    for (int64_t vector = thread; vector - lane < args.count; vector += step) {
+        const int rows = vector < args.count ? (int)args.n : 0;
+        const float *from = args.x + vector;
+        float v[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            v[r] = r < rows ? __ldg(from) : 0.0f;
+            from += args.istride;
+        }
+        take(vector, v);
+    }
+}
+
+template <int ROWS>
+DEVICE void sum_few_rows(args_t args)
+{
+    enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
+    const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
+    for_few_rows<ROWS>(args, [&](int64_t vector, float *v) {
+        const int found = counted ? nans_of<ROWS>(v) : 0;
+        reach_t reach = {};
+        sum_t sum;
+        ready_floats<ROWS>(args.op, args.nan_ignore, v);
+        reach_further<ROWS>(v, &reach);
+        if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
+            sum = add_exactly<ROWS>(v);
+        } else {
+            forget<ROWS>(v);
+            sum = is_squares(args.op) ? fold_held<ROWS, 1, 1>(v) : fold_held<ROWS, 1, 0>(v);
+        }
+        if (vector < args.count)
+            store_sum(&args, vector, sum, args.n - found);
+    });
+}
+
+#define KERNEL_SUM_FEW_ROWS(name, rows)                                                            \
+    KERNEL_OF(name, (TILEMM__REDUCE_FEW_THREADS), (args_t args), sum_few_rows<rows>(args))
+
+template <int ROWS, int IGNORE>
+DEVICE void search_few_rows(args_t args, int64_t first_index, partials_t to)
+{
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    for_few_rows<ROWS>(args, [&](int64_t vector, float *v) {
+#pragma unroll
+        for (int r = 1; r < ROWS; r++)
+            v[r] = r < args.n ? v[r] : v[0]; /* what does not exist must not win */
+        map_to_largest<ROWS>(order, v);
+        const float most = largest<IGNORE, ROWS>(v);
+        if (vector < args.count)
+            put_key(&args, &to, vector, vector, key_of_mapped(order, most),
+                    first_index + first_of<ROWS>(v, most));
+    });
+}
+
+#define KERNEL_SEARCH_FEW_ROWS(name, rows, ignore)                                                 \
+    KERNEL_OF(name, (TILEMM__REDUCE_FEW_THREADS),                                                  \
+              (args_t args, int64_t first_index, partials_t to),                                   \
+              search_few_rows<rows, ignore>(args, first_index, to))
+
 template <int WARPS, int ROWS, int IGNORE>
 DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int transposed,
                            int64_t first_index, partials_t to)
@@ -383,9 +505,9 @@ DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int tran
                 best, first_index + at.tile * TILE + place);
 }
 
-#define KERNEL_SEARCH_COLUMNS(name, warps, rows, ignore)                                           \
+#define KERNEL_SEARCH_COLUMNS(name, warps, rows, ignore, resident)                                 \
     KERNEL_OF(                                                                                     \
-        name, (warps * LANES, warps == 4 ? SEARCH_RESIDENT : 1),                                   \
+        name, (warps * LANES, ROOM_FOR(resident)),                                                 \
         (args_t args, int64_t tiles, int64_t columns, int transposed, int64_t first_index,         \
          partials_t to),                                                                           \
         search_columns<warps, rows, ignore>(args, tiles, columns, transposed, first_index, to))

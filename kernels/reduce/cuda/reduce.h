@@ -21,6 +21,7 @@ enum {
     TILEMM__REDUCE_LAST_PARTIALS = 8192,   /* of a vector that PARTIALS_LAST takes, at most */
     TILEMM__REDUCE_BLOCK_PARTIALS = 32768, /* likewise PARTIALS_BLOCK */
     TILEMM__REDUCE_SINGLE_VECTORS = 4,     /* of a thread */
+    TILEMM__REDUCE_FEW_THREADS = 128,      /* of a block of FEW_ROWS */
     TILEMM__REDUCE_NARROW_COLS = 64,       /* columns that SUM_NARROW takes, at most */
     TILEMM__REDUCE_NARROW_THREADS = 512,   /* of a block of it, at most */
     TILEMM__REDUCE_TRANSPOSED_THREADS = 64 /* of a block of PARTIALS_TRANSPOSED */
@@ -77,9 +78,12 @@ typedef enum {
     TILEMM__SEARCH_SHORT,        /* as SUM_SHORT */
     TILEMM__SEARCH_BLOCK,        /* any vectors */
     TILEMM__SUM_COLUMNS,         /* vectors whose first elements are contiguous (vstride is 1) */
-    TILEMM__SUM_NARROW,          /* likewise, of few columns */
+    TILEMM__SUM_TWO_TILES,       /* likewise, of 1025 to 2048 elements */
+    TILEMM__SUM_NARROW,          /* as SUM_COLUMNS, of few columns */
     TILEMM__SUM_LOW_COLUMNS,     /* as SUM_COLUMNS, of up to 32 * ROWS elements */
+    TILEMM__SUM_FEW_ROWS,        /* as SUM_COLUMNS, of up to ROWS elements; loops */
     TILEMM__SEARCH_COLUMNS,      /* as SUM_COLUMNS */
+    TILEMM__SEARCH_FEW_ROWS,     /* as SUM_FEW_ROWS */
     TILEMM__PARTIALS_TILES,      /* of every 1024 of `length` partial results one is left */
     TILEMM__PARTIALS_SHORT,      /* of up to `group` one is left */
     TILEMM__PARTIALS_TRANSPOSED, /* a thread a vector: up to 32 */
@@ -114,6 +118,7 @@ typedef struct {
             int item_tiles;      /* 1, or 32 */
             int warps;           /* of a block that take an item: 1, 2, 4 or 8 */
             int group;           /* a power of two up to 32 */
+            int64_t most_blocks; /* of FEW_ROWS */
             int transposed;      /* the partial results `to` */
             int64_t first_index; /* of element 0, in searches of parts of vectors */
             tilemm__partials_t from, to;

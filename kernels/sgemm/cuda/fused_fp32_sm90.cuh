@@ -90,30 +90,35 @@ static __device__ __forceinline__ void multiply_fp32(const multiplier_t<S> &at, 
     typedef chain_t<S> C;
     /* No registers for the places of numbers in other steps. */
     const unsigned thread = opaque(threadIdx.x), warp = thread % WARPGROUP / 32, lane = thread % 32;
-    float *const tile = chains_of(shared), *const mine = tile + lane % 4 * 2 * C::PITCH;
+    float *const tile = chains_of(shared);
     float x[ROWS][2], y[S::LINES][2];
-    static_assert(C::STEP == 8, "a pair of each octet");
+    static_assert(BK % C::STEP == 0 && C::STEP % 8 == 0, "a pair of each octet");
 #pragma unroll 1
-    for (int pair = 0; pair < OCTET / 2; pair++) {
-        numbers_of_a(numbers, at.first, pair, a, x);
-        numbers_of_b(numbers, shared.planes[at.buffer], pair, y);
+    for (int pair = 0; pair < OCTET / 2;) {
+        float *mine = tile + lane % 4 * 2 * C::PITCH;
         named_barrier<WARPGROUP>(warpgroup_barrier()); /* what is there has been read */
+#pragma unroll 1
+        for (int k = 0; k < C::STEP; k += 8, pair++) {
+            numbers_of_a(numbers, at.first, pair, a, x);
+            numbers_of_b(numbers, shared.planes[at.buffer], pair, y);
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
+            for (int i = 0; i < 2; i++) {
 #pragma unroll
-            for (int j = 0; j < ROWS; j++) {
-                const unsigned row = warp * 16 + tilemm__fused_line(lane, j, ROWS, S::A_APART);
-                mine[i * C::PITCH + tilemm__fused_chain_row(row, S::A_APART)] = x[j][i];
+                for (int j = 0; j < ROWS; j++) {
+                    const unsigned row = warp * 16 + tilemm__fused_line(lane, j, ROWS, S::A_APART);
+                    mine[i * C::PITCH + tilemm__fused_chain_row(row, S::A_APART)] = x[j][i];
+                }
+                float *const of_b = mine + i * C::PITCH + C::ROWS_A + numbers.line;
+                if (S::LINES == 4 && !S::B_APART) {
+                    *(float4 *)(of_b + lane / 4 * 4) = make_float4(
+                        y[0][i], y[1 % S::LINES][i], y[2 % S::LINES][i], y[3 % S::LINES][i]);
+                } else {
+#pragma unroll
+                    for (int j = 0; j < S::LINES; j++)
+                        of_b[tilemm__fused_line(lane, j, S::LINES, S::B_APART)] = y[j][i];
+                }
             }
-            float *const of_b = mine + i * C::PITCH + C::ROWS_A + numbers.line;
-            if (S::LINES == 4 && !S::B_APART) {
-                *(float4 *)(of_b + lane / 4 * 4) = make_float4(
-                    y[0][i], y[1 % S::LINES][i], y[2 % S::LINES][i], y[3 % S::LINES][i]);
-            } else {
-#pragma unroll
-                for (int j = 0; j < S::LINES; j++)
-                    of_b[tilemm__fused_line(lane, j, S::LINES, S::B_APART)] = y[j][i];
-            }
+            mine += 8 * C::PITCH;
         }
         named_barrier<WARPGROUP>(warpgroup_barrier());
         multiply_chains<S>(tile, C::STEP, chains);

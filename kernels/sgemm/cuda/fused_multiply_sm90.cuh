@@ -300,18 +300,27 @@ static __device__ __forceinline__ void end_step(multiplier_t<S> &at, shared_t<S>
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
 
-/* After a step that has been multiplied in FP32: make the planes of op(A) of the next one. */
+/* After a step that has been multiplied in FP32: make the planes of op(A) of the next one; or, if
+ * it is known to go the same way, keep its numbers in their stage instead. */
 template <typename S>
 static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S> &shared,
-                                                 fragments_t<S> &a, const fused_t &problem)
+                                                 fragments_t<S> &a, const fused_t &problem,
+                                                 bool is_known)
 {
     const unsigned stage = at.count % S::STAGES;
     window_t window = {at.large};
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
-    find_next_rows(at, problem);
-    convert_a<S>(shared.a.at[stage], at.first, 0, a, window);
-    convert_a<S>(shared.a.at[stage], at.first, 1, a, window);
-    end_step(at, shared, problem, window, false);
+    if (is_known) {
+        at.are_watched = true;
+        at.count++;
+    } else {
+        find_next_rows(at, problem);
+        convert_a<S>(shared.a.at[stage], at.first, 0, a, window);
+        convert_a<S>(shared.a.at[stage], at.first, 1, a, window);
+        end_planes(at, shared, problem, window, false);
+    }
+    at.k += BK;
+    advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
 
 /* Whether a step is to be multiplied in FP32: numbers are beyond the windows, products may
@@ -376,9 +385,18 @@ numbers_of(const multiplier_t<S> &at, shared_t<S> &shared, const fused_t &proble
             line};
 }
 
-/* Multiply a step in FP32, and those that follow it while they are to be, as long as chains may be.
- * Returns whether the step after these is an item's next one and has been looked at: then `windows`
- * are its own. */
+/* Whether numbers that the usual windows do not have are in all of a warpgroup's rows of a step, or
+ * in all columns: then they are not single ones. */
+template <typename S>
+static __device__ __forceinline__ bool is_dense(const multiplier_t<S> &at, unsigned windows)
+{
+    const bool mine = at.beyond || (at.large & HUGE_ONES);
+    return !some_of_warpgroup(!mine) || watched(windows) == EVERY_BYTE * BEYOND;
+}
+
+/* Multiply a step in FP32, and those that follow it while they are to be, as long as chains may be:
+ * after two of them, if the second one is dense, the others without a look. Returns whether the
+ * step after these is an item's next one and has been looked at: then `windows` are its own. */
 template <typename S>
 static __device__ __forceinline__ bool multiply_in_fp32(multiplier_t<S> &at, shared_t<S> &shared,
                                                         fragments_t<S> &a, const fused_t &problem,
@@ -386,7 +404,7 @@ static __device__ __forceinline__ bool multiply_in_fp32(multiplier_t<S> &at, sha
 {
     const int LONGEST = chain_t<S>::LONGEST;
     chains_t<S> chains;
-    bool next;
+    bool next, needs, is_known = false;
 #pragma unroll
     for (int i = 0; i < chain_t<S>::OF_THREAD; i++)
 #pragma unroll
@@ -398,13 +416,19 @@ static __device__ __forceinline__ bool multiply_in_fp32(multiplier_t<S> &at, sha
         leave_watched(at, shared, problem, windows);
         if (threadIdx.x % 32 == 0)
             mbarrier_arrive(&shared.empty[at.buffer]);
-        make_next(at, shared, a, problem);
-        next = LONGEST > BK && at.k < at.place.end && at.k % LONGEST != 0;
+        next = LONGEST > BK && at.k + BK < at.place.end && (at.k + BK) % LONGEST != 0;
+        is_known &= next;
+        make_next(at, shared, a, problem, is_known);
         if (next) {
             mbarrier_wait(&shared.full[at.buffer], at.parity);
             windows = windows_of_b(at, shared);
         }
-    } while (next && __any_sync(~0u, needs_fp32(at, shared, a, problem, windows)));
+        needs = is_known;
+        if (next && !is_known) {
+            needs = __any_sync(~0u, needs_fp32(at, shared, a, problem, windows));
+            is_known = needs && is_dense(at, windows);
+        }
+    } while (needs);
     add_chains<S>(at, shared, chains);
     return next;
 }

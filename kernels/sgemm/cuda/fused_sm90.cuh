@@ -527,9 +527,16 @@ static __device__ __forceinline__ void for_each_number(const float *stage, const
 template <typename S>
 struct chain_t {
     static const int ROWS_A = 64;
-    static const int STEP = S::BN < 32 ? 16 : 8; /* of k, in shared memory at a time */
+    /* Of k, in shared memory at a time: what fits where a fused kernel has a tile of C. */
+    static const int STEP = !S::FUSED || !S::HAS_TILE ? 8
+                            : S::BN == 128            ? 32
+                            : S::BM == 128            ? 16
+                                                      : 8;
     /* In registers, for which these suffice. */
-    static const int AT_ONCE = !S::FUSED ? 4 : S::BM == 128 && S::BN == 64 ? STEP : 1;
+    static const int AT_ONCE = !S::FUSED                            ? 4
+                               : S::MULTIPLIERS == 2 && S::BN == 64 ? 8
+                               : S::HAS_TILE                        ? 2
+                                                                    : 1;
     /* Of k: at its multiples chains of a fused kernel end at least; likewise. */
     static const int LONGEST = S::MULTIPLIERS > 2 ? BK : 8 * BK;
     static const int PITCH = ROWS_A + S::BN + 4;
@@ -539,6 +546,7 @@ struct chain_t {
     static const int TURNED = WIDE * 16; /* columns of what lanes exchange at a time */
     static const int OF_WARP = OF_THREAD * TURNED;
     static const int SIZE = (STEP * PITCH > 4 * OF_WARP) ? STEP * PITCH : 4 * OF_WARP; /* floats */
+    static_assert(!S::FUSED || !S::HAS_TILE || SIZE <= ROWS_A * S::BN, "the tile has room for it");
 };
 
 /* Dynamic shared memory. */
