@@ -218,8 +218,8 @@ static int find_tall(const problem_t *p, int64_t blocks)
     return all[i];
 }
 
-/* Of searches down columns: blocks that have all loads of a column under way, or else large ones if
- * all of them run at once. */
+/* Of searches down columns: up to 256 rows blocks that have all loads under way; of more rows large
+ * ones if all of them run at once, or else those of 256. */
 static int find_search(const problem_t *p, int64_t blocks)
 {
     enum { RESIDENT = 4 }; /* the facet */
@@ -274,7 +274,8 @@ static int choose_row(const problem_t *p)
     const int is_alone = !p->is_search && vectors == 2 && count <= resident_warps(p->traits);
     if (vectors > 1 && !is_alone)
         return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors, ANY, ANY);
-    /* A cluster for each vector saves a launch, but clusters begin one after the other. */
+    /* A cluster for each vector saves a launch, but clusters begin one after the other: there are
+     * to be few, or of sums of 16 tiles and more as many as are busy. */
     const int few = count <= p->traits->sm_count;
     if (p->is_search) {
         const int cluster = find_row(TILEMM__SEARCH_CLUSTER, ANY, ANY, ANY);

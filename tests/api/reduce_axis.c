@@ -110,11 +110,11 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
 /* Down the rows of wide matrices, for which a GPU has a kernel for each range of heights. */
 static void wide(tilemm_t ctx, rng_t *rng)
 {
-    static const int64_t shapes[][2] = {{1, 40000},   {31, 40001},  {33, 17000},  {100, 34000},
-                                        {128, 36000}, {200, 17000}, {400, 17001}, {600, 17000},
-                                        {1025, 9001}, {4000, 4400}, {700, 6001},  {3000, 1537},
-                                        {300, 8191},  {5000, 121},  {100, 70000}, {8, 300001},
-                                        {20, 150001}, {1200, 3001}, {1500, 1700}, {64, 3001}};
+    static const int64_t shapes[][2] = {
+        {1, 40000},   {31, 40001},  {33, 17000},  {100, 34000}, {128, 36000}, {200, 17000},
+        {400, 17001}, {600, 17000}, {1025, 9001}, {4000, 4400}, {700, 6001},  {3000, 1537},
+        {300, 8191},  {5000, 121},  {100, 70000}, {8, 300001},  {20, 150001}, {1200, 3001},
+        {1500, 1700}, {64, 3001},   {1025, 3001}, {2048, 3001}, {1030, 9000}, {1025, 9002}};
     for (int i = 0; i < (int)(sizeof(shapes) / sizeof(shapes[0])); i++)
         for (int what = 0; what < 4; what++) {
             int op = what == 3 ? TILEMM_SUM : (i + what) % OPS;

@@ -2,9 +2,9 @@
  *
  * Assumes: vstride is 1; compute capability 7.5 or later; floats are aligned to 4 bytes.
  *
- * A block takes a tile of each of 32 columns. A thread has one column, so that each load of a warp
- * is a row of 32 contiguous elements, and some of the tile's 32 lanes: all if the block is one
- * warp. Warp 0 folds what the warps leave in shared memory.
+ * Mostly a block takes a tile of each of 32 columns. A thread has one column, so that each load of
+ * a warp is a row of 32 contiguous elements, and some of the tile's 32 lanes. Warp 0 folds what the
+ * warps leave in shared memory.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -130,9 +130,9 @@ DEVICE sum_t fold_block(sum_t *sums, int warp, int col)
     return warp == 0 ? fold_column < WARPS == 32 ? 4 : WARPS > (sums, 0, col, 1) : no_sum();
 }
 
-/* What the warps of a block leave of a tile. */
+/* What each warp of a block has of a tile. */
 template <int WARPS>
-struct left_t {
+struct shares_t {
     sum_t sums[WARPS * COLS];
     int nans[WARPS * COLS];
 };
@@ -140,7 +140,8 @@ struct left_t {
 /* Leave the sums of a thread's lanes of a tile, which are APART, and its NaN if they are counted.
  * ROWS rows at a time, in the order of memory. */
 template <int WARPS, int ROWS, int APART>
-DEVICE void sum_lanes(const args_t &args, const place_t &at, int warp, int col, left_t<WARPS> &left)
+DEVICE void sum_lanes(const args_t &args, const place_t &at, int warp, int col,
+                      shares_t<WARPS> &shares)
 {
     enum { EACH = LANES / APART, HELD = ROWS * EACH };
     enum { SPAN = 53 - 24 - (EACH == 1 ? 5 : 7) }; /* of 2^5 elements for each lane */
@@ -169,17 +170,17 @@ DEVICE void sum_lanes(const args_t &args, const place_t &at, int warp, int col, 
             add_floats<HELD, 1, EACH, 0>(args.op, args.nan_ignore, v, sum);
         }
     }
-    left.sums[tilemm__down_index(warp, col)] = fold_halves<EACH>(sum);
-    left.nans[tilemm__down_index(warp, col)] = found;
+    shares.sums[tilemm__down_index(warp, col)] = fold_halves<EACH>(sum);
+    shares.nans[tilemm__down_index(warp, col)] = found;
 }
 
 /* The NaN of a column. */
 template <int WARPS>
-DEVICE int nans_left(const left_t<WARPS> &left, int col)
+DEVICE int nans_of_column(const shares_t<WARPS> &shares, int col)
 {
     int found = 0;
     for (int w = 0; w < WARPS; w++)
-        found += left.nans[tilemm__down_index(w, col)];
+        found += shares.nans[tilemm__down_index(w, col)];
     return found;
 }
 
@@ -188,14 +189,14 @@ DEVICE int nans_left(const left_t<WARPS> &left, int col)
 template <int WARPS, int ROWS, int SPLITS>
 DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to)
 {
-    __shared__ left_t<WARPS> left;
+    __shared__ shares_t<WARPS> shares;
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, split = blockIdx.x % SPLITS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     const place_t at = place_of(&args, blockIdx.x / SPLITS, columns, warp * SPLITS + split);
     let_next_start();
     wait_for_previous();
-    sum_lanes<WARPS, ROWS, WARPS * SPLITS>(args, at, warp, col, left);
-    const sum_t sum = fold_block<WARPS>(left.sums, warp, col);
+    sum_lanes<WARPS, ROWS, WARPS * SPLITS>(args, at, warp, col, shares);
+    const sum_t sum = fold_block<WARPS>(shares.sums, warp, col);
     if (warp == 0 && at.vector < args.count) {
         /* Computed again: no register is free to keep it. */
         const int tile = blockIdx.x / SPLITS / (unsigned)columns;
@@ -204,7 +205,8 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
                 SPLITS == 1 ? slot_of(at.vector, tile, tiles, args.count, transposed)
                             : (at.vector * SPLITS + split) * tiles + tile,
                 at.vector, sum,
-                (at.length - split + SPLITS - 1) / SPLITS - (counted ? nans_left(left, col) : 0));
+                (at.length - split + SPLITS - 1) / SPLITS -
+                    (counted ? nans_of_column(shares, col) : 0));
     }
 }
 
@@ -218,29 +220,30 @@ template <int WARPS, int ROWS>
 DEVICE void sum_two_tiles(args_t args, int64_t columns)
 {
     enum { FOLDING = 4 }; /* warps for each tile */
-    __shared__ left_t<WARPS> left[2];
+    __shared__ shares_t<WARPS> shares[2];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     place_t at = place_of(&args, blockIdx.x, columns, warp);
     let_next_start();
     wait_for_previous();
-    sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, left[0]);
+    sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, shares[0]);
     at.length = (int)args.n - TILE;
     at.own += at.length - TILE;
     at.x += TILE * args.istride;
-    sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, left[1]);
+    sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, shares[1]);
     __syncthreads();
     if (warp < 2 * FOLDING) {
-        sum_t *const sums = left[warp / FOLDING].sums;
+        sum_t *const sums = shares[warp / FOLDING].sums;
         sums[tilemm__down_index(warp % FOLDING, col)] =
             fold_column<WARPS / FOLDING>(sums, warp % FOLDING, col, FOLDING);
     }
     __syncthreads();
     if (warp == 0 && at.vector < args.count) {
-        const int found = counted ? nans_left(left[0], col) + nans_left(left[1], col) : 0;
+        const int found =
+            counted ? nans_of_column(shares[0], col) + nans_of_column(shares[1], col) : 0;
         store_sum(&args, at.vector,
-                  join(fold_column<FOLDING>(left[0].sums, 0, col, 1),
-                       fold_column<FOLDING>(left[1].sums, 0, col, 1)),
+                  join(fold_column<FOLDING>(shares[0].sums, 0, col, 1),
+                       fold_column<FOLDING>(shares[1].sums, 0, col, 1)),
                   args.n - found);
     }
 }
@@ -325,13 +328,11 @@ DEVICE void sum_narrow(args_t args, int64_t tiles, partials_t to)
 template <int WARPS, int ROWS>
 DEVICE void sum_low_columns(args_t args, int64_t columns)
 {
-    enum { HELD = 32, AT_ONCE = HELD / ROWS };
-    enum { TURNS = LANES / WARPS / AT_ONCE, STEPS = TURNS == 8 ? 3 : TURNS / 2 };
+    enum { HELD = 32, AT_ONCE = HELD / ROWS, TURNS = LANES / WARPS / AT_ONCE };
     enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
-    static_assert(TURNS * AT_ONCE * WARPS == LANES && TURNS <= 8 && HELD == 1 << 5, "lanes");
-    __shared__ sum_t sums[WARPS * COLS];
-    __shared__ sum_t waiting[STEPS > 0 ? STEPS : 1][WARPS * COLS]; /* each thread its own */
-    __shared__ int nans[WARPS * COLS];
+    static_assert(TURNS * AT_ONCE * WARPS == LANES && TURNS <= 2 && HELD == 1 << 5, "lanes");
+    __shared__ shares_t<WARPS> shares;
+    __shared__ sum_t before[TURNS > 1 ? WARPS * COLS : 1]; /* each thread its own */
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
     const int mine = tilemm__down_index(warp, col);
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
@@ -342,13 +343,9 @@ DEVICE void sum_low_columns(args_t args, int64_t columns)
     wait_for_previous();
 #pragma unroll 1
     for (int turn = 0; turn < TURNS; turn++) {
-        /* The first of AT_ONCE lanes, TURNS * WARPS apart. In bit-reversed order, turns whose
-         * sums are joined follow each other soon. */
-        const int lane = (int)(__brev(turn) >> 1 >> (31 - STEPS)) * WARPS;
-        float v[HELD];
+        float v[HELD]; /* of AT_ONCE lanes, TURNS * WARPS apart */
         reach_t reach = {};
-        int step = 0;
-        load_columns<TURNS * WARPS, AT_ONCE, ROWS>(&at, args.istride, lane, v);
+        load_columns<TURNS * WARPS, AT_ONCE, ROWS>(&at, args.istride, turn * WARPS, v);
         if (counted)
             found += nans_of<HELD>(v);
         ready_floats<HELD>(args.op, args.nan_ignore, v);
@@ -360,22 +357,16 @@ DEVICE void sum_low_columns(args_t args, int64_t columns)
             sum = is_squares(args.op) ? fold_held<AT_ONCE, ROWS, 1>(v)
                                       : fold_held<AT_ONCE, ROWS, 0>(v);
         }
-#pragma unroll 1
-        for (; turn >> step & 1; step++)
-            sum = join(waiting[step][mine], sum);
-        if (turn + 1 < TURNS)
-            waiting[step][mine] = sum;
+        if (turn > 0)
+            sum = join(before[mine], sum);
+        else if (TURNS > 1)
+            before[mine] = sum;
     }
-    if (WARPS > 1) {
-        sums[mine] = sum;
-        nans[mine] = found;
-        sum = fold_block<WARPS>(sums, warp, col);
-    }
-    if (warp == 0 && at.vector < args.count) {
-        for (int w = 1; w < WARPS && counted; w++)
-            found += nans[tilemm__down_index(w, col)];
-        store_sum(&args, at.vector, sum, at.length - found);
-    }
+    shares.sums[mine] = sum;
+    shares.nans[mine] = found;
+    sum = fold_block<WARPS>(shares.sums, warp, col);
+    if (warp == 0 && at.vector < args.count)
+        store_sum(&args, at.vector, sum, at.length - (counted ? nans_of_column(shares, col) : 0));
 }
 
 #define KERNEL_SUM_LOW_COLUMNS(name, warps, rows, resident)                                        \
@@ -383,8 +374,8 @@ DEVICE void sum_low_columns(args_t args, int64_t columns)
               sum_low_columns<warps, rows>(args, columns))
 
 /* Call take(vector, v) with the elements v of each vector of up to ROWS elements, a thread with all
- * of one. What does not exist is 0. Warps loop: there are more of them than it takes to keep memory
- * busy, and each takes time to begin. */
+ * of one. What does not exist is 0. Few warps keep memory busy, and each takes time to begin: so
+ * warps loop. */
 template <int ROWS, typename TAKE>
 DEVICE void for_few_rows(const args_t &args, TAKE take)
 {
@@ -432,7 +423,7 @@ DEVICE void sum_few_rows(args_t args)
     KERNEL_OF(name, (TILEMM__REDUCE_FEW_THREADS), (args_t args), sum_few_rows<rows>(args))
 
 template <int ROWS, int IGNORE>
-DEVICE void search_few_rows(args_t args, int64_t first_index, partials_t to)
+DEVICE void search_few_rows(args_t args)
 {
     const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     for_few_rows<ROWS>(args, [&](int64_t vector, float *v) {
@@ -442,15 +433,13 @@ DEVICE void search_few_rows(args_t args, int64_t first_index, partials_t to)
         map_to_largest<ROWS>(order, v);
         const float most = largest<IGNORE, ROWS>(v);
         if (vector < args.count)
-            put_key(&args, &to, vector, vector, key_of_mapped(order, most),
-                    first_index + first_of<ROWS>(v, most));
+            store_key(&args, vector, key_of_mapped(order, most), first_of<ROWS>(v, most));
     });
 }
 
 #define KERNEL_SEARCH_FEW_ROWS(name, rows, ignore)                                                 \
-    KERNEL_OF(name, (TILEMM__REDUCE_FEW_THREADS),                                                  \
-              (args_t args, int64_t first_index, partials_t to),                                   \
-              search_few_rows<rows, ignore>(args, first_index, to))
+    KERNEL_OF(name, (TILEMM__REDUCE_FEW_THREADS), (args_t args),                                   \
+              search_few_rows<rows, ignore>(args))
 
 template <int WARPS, int ROWS, int IGNORE>
 DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int transposed,
@@ -485,19 +474,17 @@ DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int tran
             place = first * LANES + warp + first_of<NUMBER>(v, most) * WARPS;
         }
     }
-    if (WARPS > 1) {
-        keys[tilemm__down_index(warp, col)] = best;
-        places[tilemm__down_index(warp, col)] = place;
-        __syncthreads();
-        if (warp != 0)
-            return;
+    keys[tilemm__down_index(warp, col)] = best;
+    places[tilemm__down_index(warp, col)] = place;
+    __syncthreads();
+    if (warp != 0)
+        return;
 #pragma unroll
-        for (int w = 1; w < WARPS; w++) {
-            const int other = tilemm__down_index(w, col);
-            if (tilemm__key_wins(keys[other], places[other], best, place)) {
-                best = keys[other];
-                place = places[other];
-            }
+    for (int w = 1; w < WARPS; w++) {
+        const int other = tilemm__down_index(w, col);
+        if (tilemm__key_wins(keys[other], places[other], best, place)) {
+            best = keys[other];
+            place = places[other];
         }
     }
     if (at.vector < args.count)

@@ -39,6 +39,7 @@ extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *str
     case TILEMM__SUM_BLOCK:
     case TILEMM__SINGLE:
     case TILEMM__SUM_FEW_ROWS:
+    case TILEMM__SEARCH_FEW_ROWS:
     case TILEMM__SEARCH_BLOCK: return start(l, stream, l->args);
     case TILEMM__SUM_TILES:
         return start(l, stream, l->args, l->item_tiles, l->warps, l->items, l->to);
@@ -47,8 +48,7 @@ extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *str
     case TILEMM__SUM_SHORT: return start(l, stream, l->args, l->to);
     case TILEMM__SEARCH_TILES:
         return start(l, stream, l->args, l->warps, l->items, l->first_index, l->to);
-    case TILEMM__SEARCH_SHORT:
-    case TILEMM__SEARCH_FEW_ROWS: return start(l, stream, l->args, l->first_index, l->to);
+    case TILEMM__SEARCH_SHORT: return start(l, stream, l->args, l->first_index, l->to);
     case TILEMM__SUM_COLUMNS:
         return start(l, stream, l->args, l->tiles, l->columns, l->transposed, l->to);
     case TILEMM__SUM_NARROW: return start(l, stream, l->args, l->tiles, l->to);

@@ -80,8 +80,8 @@ static __device__ __forceinline__ float *chains_of(shared_t<S> &shared)
     return shared.bulk + warpgroup * (chain_t<S>::ROWS_A * S::BN);
 }
 
-/* Let a warpgroup's chains go on over a step. `a`, the step's planes of op(A), may be no longer
- * there then. */
+/* Let a warpgroup's chains go on over a step. `a` has the planes of op(A) if the step has
+ * any; they may be no longer there then. */
 template <typename S>
 static __device__ __forceinline__ void multiply_fp32(const multiplier_t<S> &at, shared_t<S> &shared,
                                                      fragments_t<S> &a, const numbers_t<S> &numbers,

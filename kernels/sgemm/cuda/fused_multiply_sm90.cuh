@@ -289,13 +289,9 @@ static __device__ __forceinline__ void find_next_rows(multiplier_t<S> &at, const
         at.first = first_of_a<S>(problem, locate<S>(problem, item_after(at, problem)).matrix);
 }
 
-/* End the planes of the next step, and go to it. */
 template <typename S>
-static __device__ __forceinline__ void end_step(multiplier_t<S> &at, shared_t<S> &shared,
-                                                const fused_t &problem, window_t &window,
-                                                bool holds)
+static __device__ __forceinline__ void go_to_next_step(multiplier_t<S> &at)
 {
-    end_planes(at, shared, problem, window, holds);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
@@ -319,8 +315,7 @@ static __device__ __forceinline__ void make_next(multiplier_t<S> &at, shared_t<S
         convert_a<S>(shared.a.at[stage], at.first, 1, a, window);
         end_planes(at, shared, problem, window, false);
     }
-    at.k += BK;
-    advance<S::BUFFERS>(&at.buffer, &at.parity);
+    go_to_next_step(at);
 }
 
 /* Whether a step is to be multiplied in FP32: numbers are beyond the windows, products may
@@ -385,8 +380,8 @@ numbers_of(const multiplier_t<S> &at, shared_t<S> &shared, const fused_t &proble
             line};
 }
 
-/* Whether numbers that the usual windows do not have are in all of a warpgroup's rows of a step, or
- * in all columns: then they are not single ones. */
+/* Whether numbers that the usual windows do not have are in the rows of each of a warpgroup's
+ * warps, or in the columns of each of the converter's: mostly not single ones then. */
 template <typename S>
 static __device__ __forceinline__ bool is_dense(const multiplier_t<S> &at, unsigned windows)
 {
@@ -520,7 +515,8 @@ static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared
         multiply_and_make<S, true>(at, shared, a, window, KEEPS);
     else
         multiply_and_make<S, false>(at, shared, a, window, KEEPS);
-    end_step(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
+    end_planes(at, shared, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
+    go_to_next_step(at);
 }
 
 /* Look at the windows of a step, and multiply it. */

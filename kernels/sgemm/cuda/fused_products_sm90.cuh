@@ -197,11 +197,12 @@ enum { ALL_MULTIPLIERS = 1 };
 template <typename S>
 struct multiplier_t {
     first_t<S, true> first;  /* of its numbers in a stage of op(A) */
-    unsigned count;          /* of steps of op(A) of which planes were made */
+    unsigned count;          /* of steps of op(A) that came: of the one at hand, too */
     unsigned buffer, parity; /* of planes of op(B) */
     unsigned large;          /* the window of the warp's planes, as in window_t */
     /* Of the planes at hand: whether the warp met numbers beyond its windows; whether they are to
-     * be made again, in the window `large`; whether the warpgroup has kept the numbers. */
+     * be made again, in the window `large`; whether the warpgroup has kept the numbers. A step that
+     * is known to be multiplied in FP32 has no planes, and of these only are_watched. */
     bool beyond, fits, are_watched;
     unsigned item;
     place_t place;

@@ -527,11 +527,10 @@ static __device__ __forceinline__ void for_each_number(const float *stage, const
 template <typename S>
 struct chain_t {
     static const int ROWS_A = 64;
-    /* Of k, in shared memory at a time: what fits where a fused kernel has a tile of C. */
-    static const int STEP = !S::FUSED || !S::HAS_TILE ? 8
-                            : S::BN == 128            ? 32
-                            : S::BM == 128            ? 16
-                                                      : 8;
+    /* Of k, in shared memory at a time: more where a fused kernel has room for a tile of C. */
+    static const int STEP = !S::FUSED || !S::HAS_TILE || S::MULTIPLIERS != 2 ? 8
+                            : S::BN == 128                                   ? 32
+                                                                             : 16;
     /* In registers, for which these suffice. */
     static const int AT_ONCE = !S::FUSED                            ? 4
                                : S::MULTIPLIERS == 2 && S::BN == 64 ? 8
