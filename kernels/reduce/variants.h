@@ -11,8 +11,8 @@
  *
  * A tile is written rows x lanes where a warp has all of it, vectors x rows x lanes where a warp
  * has several vectors, and warps x rows x columns where the warps of a block share columns: rows
- * are the ones that one loop iteration loads; rows x lanes of a thread in sum_narrow, rows x columns
- * of a warp in few_rows. */
+ * are the ones that one loop iteration loads; rows x lanes of a thread in sum_narrow, rows x
+ * columns of a warp in few_rows. */
 #ifndef TILEMM_KERNELS_REDUCE_VARIANTS_H
 #define TILEMM_KERNELS_REDUCE_VARIANTS_H
 
