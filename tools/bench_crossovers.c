@@ -14,6 +14,7 @@ enum {
     LANES = 32,               /* of a warp; also the columns that a warp sums */
     TILE = 1024,              /* elements of a reduction's tile */
     LOW_COLUMN = 128,         /* elements of many low columns */
+    TALLER_COLUMN = 256,      /* of taller ones */
     SUM_MOST = 32,            /* x of the longest sum */
     LONGEST = 1 << 26,        /* elements of the other problems, at most */
     BUSY_THREADS = 64         /* threads that the device holds for each warp that it needs */
@@ -21,12 +22,13 @@ enum {
 
 /* Shapes of a problem of size x. */
 typedef enum {
-    LOW,     /* transpose of x rows of LONG */
-    NARROW,  /* of LONG rows of x */
-    SQUARE,  /* of x rows of x */
-    SQUARES, /* of a batch of these */
-    SEARCH,  /* position of the maximum of x tiles */
-    SUM,     /* of x / 2 tiles for each busy warp */
+    LOW,            /* transpose of x rows of LONG */
+    NARROW,         /* of LONG rows of x */
+    SQUARE,         /* of x rows of x */
+    SQUARES,        /* of a batch of these */
+    SEARCH,         /* position of the maximum of x tiles */
+    SUM,            /* of x / 2 tiles for each busy warp */
+    TALLER_COLUMNS, /* sums of x columns for each lane of a warp */
     LOW_COLUMNS
 } shape_t;
 
@@ -50,11 +52,11 @@ static tilemm_status_t transpose(tilemm_t ctx, const problem_t *p, int64_t rows,
                                             rows * cols, p->out, rows, rows * cols, batch);
 }
 
-static tilemm_status_t sum_columns(tilemm_t ctx, const problem_t *p)
+static tilemm_status_t sum_columns(tilemm_t ctx, const problem_t *p, int64_t rows)
 {
     const int64_t cols = p->x * LANES;
-    return tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, LOW_COLUMN, cols,
-                          p->in, cols, p->out, 1);
+    return tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, rows, cols, p->in,
+                          cols, p->out, 1);
 }
 
 static tilemm_status_t compute(tilemm_t ctx, const problem_t *p)
@@ -67,7 +69,8 @@ static tilemm_status_t compute(tilemm_t ctx, const problem_t *p)
     case SQUARES: return transpose(ctx, p, x, x, BATCH_ELEMENTS / (x * x));
     case SEARCH: return tilemm_ismax(ctx, x * TILE, p->in, 1, p->out);
     case SUM: return tilemm_ssum(ctx, x * p->busy_warps / 2 * TILE, p->in, 1, p->out);
-    default: return sum_columns(ctx, p);
+    case TALLER_COLUMNS: return sum_columns(ctx, p, TALLER_COLUMN);
+    default: return sum_columns(ctx, p, LOW_COLUMN);
     }
 }
 
@@ -84,6 +87,7 @@ typedef enum {
     MATRIX_BYTES,
     TILES_FOR_EACH_SM, /* of 64 x 64 elements */
     BUSY_WARPS,        /* for each tile */
+    COLUMN_BLOCKS,     /* of 32 columns, for each multiprocessor */
     WARPS_FOR_EACH     /* of the columns */
 } unit_t;
 
@@ -97,6 +101,7 @@ static double constant_of(unit_t unit, const gpu_traits_t *gpu, int64_t first, i
     case MATRIX_BYTES: return (double)(last * last) * sizeof(float);
     case TILES_FOR_EACH_SM: return (double)(last / 64 * (last / 64)) / gpu->sm_count;
     case BUSY_WARPS: return (double)warps_of(gpu, BUSY_THREADS) / (double)last;
+    case COLUMN_BLOCKS: return (double)first / gpu->sm_count;
     default: return (double)warps_of(gpu, LANES) / (double)first;
     }
 }
@@ -128,6 +133,8 @@ static const crossover_t crossovers[] = {
     {"split_tiles", "reduce_sum_split2", "reduce_sum_tiles", 2, SUM_MOST, 1, SUM, HALF_OF_LAST,
      NULL},
     {"split4_tiles", "reduce_sum_split4", "reduce_sum_split2", 1, 16, 1, SUM, HALF_OF_LAST, NULL},
+    {"column_blocks", "reduce_sum_columns_sm75_8x4x32", "reduce_sum_low_columns_sm75_4x8x32", 256,
+     4096, 128, TALLER_COLUMNS, COLUMN_BLOCKS, NULL},
     {"narrow_columns", "reduce_sum_low_columns_sm75_4x4x32", "reduce_sum_low_columns_sm75_2x4x32",
      128, 8192, 128, LOW_COLUMNS, WARPS_FOR_EACH, NULL},
 };
