@@ -237,9 +237,9 @@ static int choose_columns(const problem_t *p)
     const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
     const int64_t sm_count = p->traits->sm_count, blocks = columns * p->tiles;
     if (n <= LANES) {
-        const int few = n <= 8 ? 8 : LANES;
-        return p->is_search ? find_row(TILEMM__SEARCH_FEW_ROWS, few, !!p->args->nan_ignore, ANY)
-                            : find_row(TILEMM__SUM_FEW_ROWS, few, ANY, ANY);
+        const int most = n <= 8 ? 8 : LANES;
+        return p->is_search ? find_row(TILEMM__SEARCH_FEW_ROWS, most, !!p->args->nan_ignore, ANY)
+                            : find_row(TILEMM__SUM_FEW_ROWS, most, ANY, ANY);
     }
     if (p->is_search)
         return find_search(p, blocks);

@@ -117,14 +117,35 @@ DEVICE sum_t add_exactly(const float *v)
     return {sum, 0.0};
 }
 
+/* The sum of a thread's numbers, AT_ONCE lanes of ROWS rows as load_columns() has them. */
+template <int AT_ONCE, int ROWS>
+DEVICE sum_t sum_held(const args_t &args, float *v)
+{
+    enum { N = AT_ONCE * ROWS, SPAN = 53 - 24 - 5 }; /* of 2^5 elements at most */
+    static_assert(N <= 1 << 5, "no sum of them rounds");
+    reach_t reach = {};
+    ready_floats<N>(args.op, args.nan_ignore, v);
+    reach_further<N>(v, &reach);
+    if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach)))
+        return add_exactly<N>(v);
+    forget<N>(v);
+    return is_squares(args.op) ? fold_held<AT_ONCE, ROWS, 1>(v) : fold_held<AT_ONCE, ROWS, 0>(v);
+}
+
+/* Of a column's 32 sums, fold every fourth from number `part` on, in place. */
+DEVICE void fold_eight(sum_t *sums, int part, int col)
+{
+    sums[tilemm__down_index(part, col)] = fold_column<8>(sums, part, col, 4);
+}
+
 /* The sum of a column's WARPS sums, at tilemm__down_index(warp, col), for warp 0. */
 template <int WARPS>
 DEVICE sum_t fold_block(sum_t *sums, int warp, int col)
 {
     __syncthreads();
-    if (WARPS == 32) { /* first eight each, by four warps */
+    if (WARPS == 32) {
         if (warp < 4)
-            sums[tilemm__down_index(warp, col)] = fold_column<8>(sums, warp, col, 4);
+            fold_eight(sums, warp, col);
         __syncthreads();
     }
     return warp == 0 ? fold_column < WARPS == 32 ? 4 : WARPS > (sums, 0, col, 1) : no_sum();
@@ -219,7 +240,7 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
 template <int WARPS, int ROWS>
 DEVICE void sum_two_tiles(args_t args, int64_t columns)
 {
-    enum { FOLDING = 4 }; /* warps for each tile */
+    static_assert(WARPS == 32, "four warps fold eight sums each of a tile");
     __shared__ shares_t<WARPS> shares[2];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
@@ -232,18 +253,15 @@ DEVICE void sum_two_tiles(args_t args, int64_t columns)
     at.x += TILE * args.istride;
     sum_lanes<WARPS, ROWS, WARPS>(args, at, warp, col, shares[1]);
     __syncthreads();
-    if (warp < 2 * FOLDING) {
-        sum_t *const sums = shares[warp / FOLDING].sums;
-        sums[tilemm__down_index(warp % FOLDING, col)] =
-            fold_column<WARPS / FOLDING>(sums, warp % FOLDING, col, FOLDING);
-    }
+    if (warp < 2 * 4)
+        fold_eight(shares[warp / 4].sums, warp % 4, col);
     __syncthreads();
     if (warp == 0 && at.vector < args.count) {
         const int found =
             counted ? nans_of_column(shares[0], col) + nans_of_column(shares[1], col) : 0;
         store_sum(&args, at.vector,
-                  join(fold_column<FOLDING>(shares[0].sums, 0, col, 1),
-                       fold_column<FOLDING>(shares[1].sums, 0, col, 1)),
+                  join(fold_column<4>(shares[0].sums, 0, col, 1),
+                       fold_column<4>(shares[1].sums, 0, col, 1)),
                   args.n - found);
     }
 }
@@ -329,8 +347,7 @@ template <int WARPS, int ROWS>
 DEVICE void sum_low_columns(args_t args, int64_t columns)
 {
     enum { HELD = 32, AT_ONCE = HELD / ROWS, TURNS = LANES / WARPS / AT_ONCE };
-    enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
-    static_assert(TURNS * AT_ONCE * WARPS == LANES && TURNS <= 2 && HELD == 1 << 5, "lanes");
+    static_assert(TURNS * AT_ONCE * WARPS == LANES && TURNS <= 2, "lanes");
     __shared__ shares_t<WARPS> shares;
     __shared__ sum_t before[TURNS > 1 ? WARPS * COLS : 1]; /* each thread its own */
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
@@ -344,19 +361,10 @@ DEVICE void sum_low_columns(args_t args, int64_t columns)
 #pragma unroll 1
     for (int turn = 0; turn < TURNS; turn++) {
         float v[HELD]; /* of AT_ONCE lanes, TURNS * WARPS apart */
-        reach_t reach = {};
         load_columns<TURNS * WARPS, AT_ONCE, ROWS>(&at, args.istride, turn * WARPS, v);
         if (counted)
             found += nans_of<HELD>(v);
-        ready_floats<HELD>(args.op, args.nan_ignore, v);
-        reach_further<HELD>(v, &reach);
-        if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
-            sum = add_exactly<HELD>(v);
-        } else {
-            forget<HELD>(v);
-            sum = is_squares(args.op) ? fold_held<AT_ONCE, ROWS, 1>(v)
-                                      : fold_held<AT_ONCE, ROWS, 0>(v);
-        }
+        sum = sum_held<AT_ONCE, ROWS>(args, v);
         if (turn > 0)
             sum = join(before[mine], sum);
         else if (TURNS > 1)
@@ -400,20 +408,10 @@ DEVICE void for_few_rows(const args_t &args, TAKE take)
 template <int ROWS>
 DEVICE void sum_few_rows(args_t args)
 {
-    enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     for_few_rows<ROWS>(args, [&](int64_t vector, float *v) {
         const int found = counted ? nans_of<ROWS>(v) : 0;
-        reach_t reach = {};
-        sum_t sum;
-        ready_floats<ROWS>(args.op, args.nan_ignore, v);
-        reach_further<ROWS>(v, &reach);
-        if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
-            sum = add_exactly<ROWS>(v);
-        } else {
-            forget<ROWS>(v);
-            sum = is_squares(args.op) ? fold_held<ROWS, 1, 1>(v) : fold_held<ROWS, 1, 0>(v);
-        }
+        const sum_t sum = sum_held<ROWS, 1>(args, v);
         if (vector < args.count)
             store_sum(&args, vector, sum, args.n - found);
     });
