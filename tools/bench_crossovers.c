@@ -116,16 +116,14 @@ typedef struct {
 } crossover_t;
 
 static const crossover_t crossovers[] = {
-    {"strip_side", "transpose_narrow_sm75_32x128x4", "transpose_tile_sm75_64x64x4", 16, 60, 4, LOW,
+    {"short_side", "transpose_narrow_sm75_32x128x4", "transpose_tile_sm75_64x64x4", 16, 60, 4, LOW,
      FIRST, "lib/transpose/cost_cuda.c, where two kernels are equally fast"},
-    {"narrow_side", "transpose_strip_sm75_x4", "transpose_narrow_sm75_32x128x4", 2, 31, 1, LOW,
-     FIRST, NULL},
-    {"gather_bytes[0]", "transpose_gather_sm75_1x4x4", "transpose_strip_sm75_x4", 4, 64, 1, SQUARES,
-     MATRIX_BYTES, NULL},
-    {"gather_rows[0]", "transpose_gather_sm75_1x4x4", "transpose_strip_sm75_x4", 2, 32, 1, LOW,
-     LAST, NULL},
-    {"gather_cols", "transpose_gather_sm75_1x4x4", "transpose_strip_sm75_x4", 2, 32, 1, NARROW,
-     LAST, NULL},
+    {"gather_bytes[0]", "transpose_gather_sm75_1x4x4", "transpose_narrow_sm75_128x32x4", 4, 64, 1,
+     SQUARES, MATRIX_BYTES, NULL},
+    {"gather_rows[0]", "transpose_gather_sm75_1x4x4", "transpose_narrow_sm75_16x256x4", 2, 32, 1,
+     LOW, LAST, NULL},
+    {"gather_cols", "transpose_gather_sm75_1x4x4", "transpose_narrow_sm75_256x16x4", 2, 32, 1,
+     NARROW, LAST, NULL},
     {"small_tiles", "transpose_tile_sm75_32x32x4", "transpose_tile_sm75_64x64x4", 128, 4096, 64,
      SQUARE, TILES_FOR_EACH_SM, NULL},
     {"held_warps", "reduce_search_held", "reduce_search_tiles", 128, 8192, 128, SEARCH, BUSY_WARPS,

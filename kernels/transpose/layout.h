@@ -57,6 +57,15 @@ TILEMM__LAYOUT int tilemm__slab_below(int index, int rows, int elem_size)
     return elem_size < 4 ? index ^ step : index + step;
 }
 
+/* Tiles of words of elements of 1 and 2 bytes, each from as many rows of the source: lanes write
+ * one, two or four words side by side, and read columns, of which a tile has `pieces` (4 or 8) of
+ * four words, one below the other. By the exclusive or these meet each bank once. The place of
+ * column `col` in row `word`: */
+TILEMM__LAYOUT int tilemm__transpose_word(int word, int col, int pieces)
+{
+    return col ^ ((word / 4 & (pieces - 1)) * (32 / pieces));
+}
+
 /* Skewed tiles: rows lie `pitch` bytes apart, which agrees with memory modulo 16 bytes, and those
  * of 16 bytes of a column have `pad` bytes behind them. Where row `row` begins: */
 TILEMM__LAYOUT int tilemm__skewed_row(int row, int pitch, int pad, int elem_size)
@@ -70,44 +79,6 @@ TILEMM__LAYOUT int tilemm__skewed_column(int set, int group, int log_groups, int
 {
     const int apart = 1 << log_apart;
     return (set >> log_apart << (log_groups + log_apart)) + group * apart + (set & (apart - 1));
-}
-
-/* Strips: a tile that lies as in packed memory, written along its rows by 16 bytes, and read down
- * its columns. Groups of 16 bytes are permuted within each 128, another way in each of 8 such
- * lines. The position of element f, in elements: */
-TILEMM__LAYOUT int tilemm__transpose_strip(int f, int elem_size)
-{
-    return f ^ ((f / (128 / elem_size) & 7) * (16 / elem_size));
-}
-
-/* Strips of 1- and 2-byte elements: a packed tile comes and goes in the order of its bytes. In
- * between each lane transposes its own lines: matrices, rows or columns. A lane has this many
- * neighbouring lines, so that lanes are whole words apart: */
-TILEMM__LAYOUT int tilemm__strip_together(int line_bytes)
-{
-    return line_bytes % 4 == 0 ? 1 : line_bytes % 2 == 0 ? 2 : 4;
-}
-
-/* Lanes that are 2^k q words apart, q odd, meet in one bank, 2^k of them (at most 32): the lanes
- * whose distance is a multiple of q times 128 bytes. So words change places within each 128 bytes,
- * by exclusive or with a number of k bits that changes every q times 128 bytes. Lanes less than a
- * word apart do not meet. 2^k - 1, for lanes `stride` bytes apart: */
-TILEMM__LAYOUT int tilemm__strip_mask(int stride)
-{
-    const int apart = stride / 4 | 32;
-    return stride < 4 ? 0 : (apart & -apart) - 1;
-}
-
-/* ... and q: */
-TILEMM__LAYOUT int tilemm__strip_period(int stride)
-{
-    return stride < 4 ? 1 : stride / 4 / (tilemm__strip_mask(stride) + 1);
-}
-
-/* The number for the exclusive or, `periods` times q 128 bytes behind the tile's beginning: */
-TILEMM__LAYOUT int tilemm__strip_swizzle(int periods, int mask)
-{
-    return (periods & mask) * 4;
 }
 
 #endif

@@ -10,9 +10,8 @@
  *   access   bytes that the rows of the operands are aligned to at least
  *   threads  of a block
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
- *            strip_bytes: the buffers are swizzled; skewed: the result is
- *            flat; few: rows of it are aligned to an element; whole: in registers; save, chains,
- *            cycles: long runs
+ *            skewed: the result is flat; few: rows of it are aligned to an element; whole: in
+ *            registers; save, chains, cycles: long runs
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_VARIANTS_H
@@ -56,23 +55,14 @@
     X(shifted, 128x64x4, 4, 128, 64, 16, 4, 256, 0)                                                \
     X(shifted, 64x32x8, 8, 64, 32, 16, 8, 256, 0)
 
+/* For tall matrices, and for wide ones; of 4 bytes also where the shorter side has up to 16. */
 #define TILEMM__TRANSPOSE_NARROW_ROWS(X)                                                           \
     X(narrow, 128x32x4, 4, 128, 32, 4, 4, 256, 0)                                                  \
     X(narrow, 32x128x4, 4, 32, 128, 4, 4, 256, 0)                                                  \
+    X(narrow, 256x16x4, 4, 256, 16, 4, 4, 256, 0)                                                  \
+    X(narrow, 16x256x4, 4, 16, 256, 4, 4, 256, 0)                                                  \
     X(narrow, 128x32x8, 8, 128, 32, 8, 8, 256, 0)                                                  \
     X(narrow, 32x128x8, 8, 32, 128, 8, 8, 256, 0)
-
-#define TILEMM__TRANSPOSE_STRIP_ROWS(X)                                                            \
-    X(strip, x4, 4, 0, 0, 16, 4, 256, 0)                                                           \
-    X(strip, x8, 8, 0, 0, 16, 8, 256, 0)                                                           \
-    X(strip, x16, 16, 0, 0, 16, 8, 256, 0)                                                         \
-    X(strip, x16_aligned, 16, 0, 0, 16, 16, 256, 0)
-
-#define TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(X)                                                      \
-    X(strip_bytes, x1, 1, 0, 0, 16, 1, 256, 0)                                                     \
-    X(strip_bytes, x1_swizzled, 1, 0, 0, 16, 1, 256, 1)                                            \
-    X(strip_bytes, x2, 2, 0, 0, 16, 2, 256, 0)                                                     \
-    X(strip_bytes, x2_swizzled, 2, 0, 0, 16, 2, 256, 1)
 
 #define TILEMM__TRANSPOSE_GATHER_FACETS(X, tag, bytes, cols, access)                               \
     X(gather, tag, bytes, 1, cols, 16, access, 256, 0)                                             \
@@ -133,11 +123,13 @@
     X(skewed, x2, 2, 0, 0, 16, 2, 256, 0)                                                          \
     X(skewed, x2_flat, 2, 0, 0, 16, 2, 256, 1)
 
-#define TILEMM__TRANSPOSE_JOINED_ROWS(X)                                                           \
-    X(joined, 64x128x1, 1, 64, 128, 8, 1, 128, 0)                                                  \
-    X(joined, 32x128x1, 1, 32, 128, 4, 1, 128, 0)                                                  \
-    X(joined, 32x64x2, 2, 32, 64, 8, 2, 128, 0)                                                    \
-    X(joined, 16x64x2, 2, 16, 64, 4, 2, 128, 0)
+/* From the smallest tile to the largest. */
+#define TILEMM__TRANSPOSE_WORDS_ROWS(X)                                                            \
+    X(words, 64x32x1, 1, 64, 32, 16, 1, 128, 0)                                                    \
+    X(words, 128x32x1, 1, 128, 32, 16, 1, 128, 0)                                                  \
+    X(words, 128x64x1, 1, 128, 64, 16, 1, 128, 0)                                                  \
+    X(words, 64x16x2, 2, 64, 16, 16, 2, 128, 0)                                                    \
+    X(words, 64x32x2, 2, 64, 32, 16, 2, 128, 0)
 
 #define TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                           \
     X(direct, 64x64x1, 1, 64, 64, 8, 8, 64, 0)                                                     \
@@ -208,8 +200,6 @@
     TILEMM__TRANSPOSE_TILE_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_SHIFTED_ROWS(X)                                                              \
     TILEMM__TRANSPOSE_NARROW_ROWS(X)                                                               \
-    TILEMM__TRANSPOSE_STRIP_ROWS(X)                                                                \
-    TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(X)                                                          \
     TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_REPEATED_ROWS(X)                                                             \
     TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                               \
@@ -217,7 +207,7 @@
     TILEMM__TRANSPOSE_FEW_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_ZIP_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_SKEWED_ROWS(X)                                                               \
-    TILEMM__TRANSPOSE_JOINED_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_WORDS_ROWS(X)                                                                \
     TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_SWAP_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(X)                                                        \

@@ -12,26 +12,30 @@
 
 typedef struct {
     /* Out of place. */
-    int strip_side;            /* elements: a shorter side leaves too much of a tile empty */
-    int narrow_side;           /* elements: a shorter side leaves too much of a narrow tile empty */
+    int short_side;            /* elements: a shorter side leaves too much of a tile empty; */
+    int bytes_side;            /* of 1-byte elements of data that stays in L2 */
     int64_t gather_bytes[2];   /* of a matrix of a batch that is gathered at most; [1] of one that
                                   might be packed, of more data than the L2 cache should hold */
     int64_t repeated_bytes[2]; /* likewise by threads that repeat their way; [1] where each matrix
                                   of the result is aligned */
-    int gather_rows[2];   /* of a matrix that is gathered at most, if it has more columns; [1] of
-                             1- and 2-byte elements */
-    int gather_cols;      /* likewise, of elements up to gather_elem_size bytes */
+    int gather_rows[3]; /* of a matrix that is gathered at most, if it has more columns; [1] of
+                           1- and 2-byte elements, of gather_least bytes in all or more; [2] of
+                           data that does not stay in L2 */
+    int64_t gather_least;
+    int gather_cols;      /* likewise columns, of elements up to gather_elem_size bytes */
     int gather_elem_size; /* bytes */
     int tile_side[2];     /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
     int small_tiles;      /* tiles for each multiprocessor up to which smaller tiles are better */
     int full_thirds;      /* of the larger tiles' area: smaller ones that need less are better */
-    int half_strips;      /* strips for each multiprocessor up to which strips of 1- and 2-byte
-                             elements are halved */
     int64_t odd_bytes; /* of a matrix of a batch that is gathered at most where no tile is full or
                           aligned, of elements from 4 bytes on */
-    int64_t odd_elements[2]; /* in all that are gathered then; [1] of 1 or 2 bytes */
-    int64_t narrow_bytes;    /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
-    int64_t packed_bytes;    /* of a matrix of a batch that goes through shared memory whole */
+    int64_t odd_elements;   /* in all that are gathered then */
+    int64_t narrow_bytes;   /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
+    int64_t words_bytes[2]; /* in all that are transposed by words; [1] in rows longer than
+                               skewed_whole; */
+    int64_t words_small, words_middle; /* by the smallest tiles, and of bytes by the next ones */
+    int64_t packed_bytes; /* of a matrix of a batch that goes through shared memory whole; */
+    int64_t packed_few;   /* if there are more multiprocessors than matrices, up to three times */
     int64_t
         columns_least; /* of one of bytes in aligned rows whose columns are laid, and at most; */
     int64_t columns_most;
@@ -46,18 +50,13 @@ typedef struct {
     int64_t skewed_bytes;    /* of a skewed tile at most; */
     int skewed_tiles;        /* but there should be this number for each multiprocessor */
     int flat_bytes;          /* of the columns of a flat one, at most */
-    int64_t joined_bytes[2]; /* of 1- and 2-byte elements in all, in rows that are not aligned, that
-                                are joined in registers; */
-    int64_t joined_narrow[2]; /* by columns of 4 bytes, not 8 */
-    int joined_rows;          /* of these at least, */
-    int joined_width;         /* bytes of a row, */
-    int joined_batch;         /* and bytes of a matrix of several */
     int64_t direct_bytes[3]; /* in all that pass through registers alone; [1] and [2]: elements of 8
                                 and 16 bytes */
     int few_cols;     /* of 1-, 2- or 4-byte elements that a thread transposes in registers, */
     int few_rows;     /* if there are at least this number of rows */
     int few_batch;    /* matrices at most, */
-    int zip_rows;     /* likewise rows, of 1-byte elements */
+    int zip_rows;     /* likewise rows, of 1-byte elements, */
+    int zip_cols;     /* if there are at least this number of columns */
     int early_blocks; /* for each multiprocessor, up to which the next kernel starts early; */
     int early_direct; /* multiprocessors for each direct tile */
     double streaming_share; /* of the L2 cache: more data than that should not stay in it */

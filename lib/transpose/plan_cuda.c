@@ -150,11 +150,12 @@ static int is_zip(const problem_t *p)
            tilemm__alignment(args->dst, 0, args->stride_dst, args->batch_count, 1) == 16;
 }
 
-/* The kernel that joins columns in registers has short indices, and a grid of three dimensions. */
-static int is_joined(const problem_t *p)
+/* The kernel that transposes words has short indices, and a grid of three dimensions. */
+static int is_words(const problem_t *p, const tilemm__transpose_row_t *row)
 {
     const tilemm__transpose_args_t *args = p->args;
-    return p->size <= 2 && args->batch_count <= UINT16_MAX && args->cols <= 32 * UINT16_MAX &&
+    return p->size <= 2 && args->batch_count <= UINT16_MAX &&
+           args->cols <= (int64_t)row->cols * UINT16_MAX &&
            product(args->rows + 128, args->ld_src * p->size) <= INT32_MAX - (1 << 16) &&
            product(args->cols + 128, args->ld_dst * p->size) <= INT32_MAX - (1 << 16);
 }
@@ -293,25 +294,60 @@ static int choose_tile(const problem_t *p)
     return is_few || is_empty ? small : large;
 }
 
+/* The row for the problem of the kernel that transposes words: small tiles where there are few, or
+ * where large ones would be rather empty. */
+static int words_row(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int first = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_words, p->size, 16, 0);
+    const int is_small = p->bytes <= cost.words_small;
+    if (p->size == 2)
+        return first + (!is_small && args->cols > tilemm__transpose_rows[first].cols);
+    if (is_small || (p->aligned_dst == 16 && args->rows <= tilemm__transpose_rows[first].rows))
+        return first;
+    return p->bytes <= cost.words_middle || args->cols <= tilemm__transpose_rows[first + 1].cols
+               ? first + 1
+               : first + 2;
+}
+
+/* Likewise of narrow tiles. */
+static int narrow_row(const problem_t *p)
+{
+    const int first = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0);
+    const int is_wide = p->args->rows < p->args->cols;
+    const tilemm__transpose_row_t *narrowest = &tilemm__transpose_rows[first + 2];
+    const int is_narrowest = p->size == 4 && p->shorter <= narrowest->cols &&
+                             tilemm__max(p->args->rows, p->args->cols) >= narrowest->rows;
+    return first + is_wide + (is_narrowest ? 2 : 0);
+}
+
 /* Elements of 1 and 2 bytes where tiles are not aligned, or not full. */
-static int choose_short(const problem_t *p)
+static int choose_short(const problem_t *p, int is_aligned)
 {
     const tilemm__transpose_args_t *args = p->args;
     const int is_small = args->batch_count > 1 && p->matrix_bytes <= cost.gather_bytes[0];
-    const int is_gathered = is_small ||
-                            (args->rows <= cost.gather_rows[1] && args->rows < args->cols) ||
-                            product(p->each, args->batch_count) <= cost.odd_elements[1];
+    const int is_wide = args->rows < args->cols, is_flat = is_wide && is_skewed(p, 1);
+    const int has_short_columns =
+        is_wide &&
+        (args->rows <= cost.gather_rows[0] ||
+         (args->rows <= cost.gather_rows[1 + p->streaming] && p->bytes >= cost.gather_least));
+    const int words = words_row(p);
+    /* Whole matrices, where that leaves no multiprocessor idle. */
+    if (is_packed(p) && !is_aligned && p->matrix_bytes > gathered_bytes(p) &&
+        (args->batch_count >= p->sm_count ||
+         (3 * args->batch_count >= p->sm_count && p->matrix_bytes <= cost.packed_few)))
+        return tilemm__transpose_row(is_columns(p) ? TILEMM__TRANSPOSE_BY_columns
+                                                   : TILEMM__TRANSPOSE_BY_packed,
+                                     p->size, 16, 0);
     if (is_small && repeats(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_repeated, p->size, 16, 0);
-    if (is_gathered && is_gapless(args, p->each))
+    if ((is_small || has_short_columns) && is_gapless(args, p->each))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
-    /* Skewed tiles of many small matrices, or of short rows of the result, would be nearly empty.
-     */
-    const int is_flat = args->rows < args->cols && is_skewed(p, 1);
-    if ((args->rows < cost.strip_side && !is_flat) ||
-        (args->batch_count > 1 && p->matrix_bytes <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p->size, 16, 1);
+    if (is_words(p, &tilemm__transpose_rows[words]) && !(is_flat && p->streaming) &&
+        (args->rows < cost.short_side ||
+         p->bytes <= cost.words_bytes[args->cols * p->size > cost.skewed_whole]))
+        return words;
     return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_skewed, p->size, 16, is_flat);
 }
 
@@ -322,59 +358,42 @@ static int choose(const problem_t *p)
     const int batched = args->batch_count > 1;
     const int64_t bytes = p->matrix_bytes;
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
+    const int is_narrow =
+        p->shorter < (p->size == 1 && !p->streaming ? cost.bytes_side : cost.short_side);
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
     if (is_few(p) && args->rows >= cost.few_rows)
         return few_row(p);
-    if (is_zip(p) && args->cols >= cost.few_rows)
+    if (is_zip(p) && args->cols >= cost.zip_cols)
         return zip_row(p);
     if (p->aligned >= (p->size == 1 ? 8 : 16) && p->bytes <= cost.direct_bytes[p->size / 8] &&
         p->shorter * p->size >= 64)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
     if (is_aligned && lays_columns(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_columns, p->size, 16, 0);
-    if (p->size <= 2 && !is_aligned && is_joined(p) && p->bytes <= cost.joined_bytes[p->size - 1] &&
-        args->rows >= cost.joined_rows && args->cols * p->size >= cost.joined_width &&
-        (!batched ||
-         (bytes >= cost.joined_batch && !(is_columns(p) && args->batch_count >= p->sm_count))))
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_joined, p->size, 16, 0) +
-               (p->bytes <= cost.joined_narrow[p->size - 1]);
-    if (is_packed(p) && !is_aligned && bytes > gathered_bytes(p))
-        return tilemm__transpose_row(is_columns(p) ? TILEMM__TRANSPOSE_BY_columns
-                                                   : TILEMM__TRANSPOSE_BY_packed,
-                                     p->size, 16, 0);
-    if (p->size <= 2 && (!is_aligned || p->shorter < cost.strip_side))
-        return choose_short(p);
+    if (p->size <= 2 && (!is_aligned || is_narrow ||
+                         (batched && p->size == 1 && bytes <= TILEMM__TRANSPOSE_BATCH_BYTES / 2)))
+        return choose_short(p, is_aligned);
     if (is_gapless(args, p->each) &&
         ((batched && bytes <= cost.gather_bytes[0]) ||
          (args->rows <= cost.gather_rows[0] && args->rows < args->cols) ||
          (args->cols <= cost.gather_cols && p->size <= cost.gather_elem_size)))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
-    if (is_gapless(args, p->each) && (!is_aligned || p->shorter < cost.strip_side) &&
+    if (is_gapless(args, p->each) && (!is_aligned || is_narrow) &&
         ((batched && bytes <= cost.odd_bytes) ||
-         product(p->each, args->batch_count) <= cost.odd_elements[0]))
+         product(p->each, args->batch_count) <= cost.odd_elements))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
-    if (is_aligned && !batched && (p->size == 4 || p->size == 8) &&
-        p->shorter >= cost.tile_side[p->size / 8])
+    if (p->size <= 2 || p->size == 16 ||
+        (is_aligned && !batched && p->shorter >= cost.tile_side[p->size / 8]))
         return choose_tile(p);
-    if (p->shorter < cost.strip_side && p->shorter >= cost.narrow_side && !batched &&
-        (p->size == 4 ||
-         (p->size == 8 &&
-          args->rows < args->cols))) /* the row for tall matrices, or the next for wide ones */
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0) +
-               (args->rows < args->cols);
-    /* Matrices of a batch that leave little of a small tile empty are no strips. */
-    if (p->shorter < cost.strip_side ||
-        (batched && !(is_aligned && p->size >= 2) && bytes <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
-        return p->size < 4
-                   ? tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p->size, 16, 1)
-                   : tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip, p->size, p->aligned, 0);
+    if (is_narrow)
+        return narrow_row(p);
     if (is_aligned)
         return choose_tile(p);
-    if (p->size >= 4 && bytes <= cost.narrow_bytes)
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0);
+    if (bytes <= cost.narrow_bytes)
+        return narrow_row(p);
     return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_shifted, p->size, 16, 0);
 }
 
@@ -387,10 +406,6 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_copy: return !transposes && row->access <= p->aligned;
     case TILEMM__TRANSPOSE_BY_tile: return transposes && row->access <= p->aligned;
-    case TILEMM__TRANSPOSE_BY_strip:
-    case TILEMM__TRANSPOSE_BY_strip_bytes:
-        return transposes && row->access <= p->aligned &&
-               p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
     case TILEMM__TRANSPOSE_BY_repeated: return transposes && is_repeated(p);
     case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
     case TILEMM__TRANSPOSE_BY_columns: return transposes && is_columns(p);
@@ -399,7 +414,7 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
                (row->facet || p->aligned_dst == 16);
     case TILEMM__TRANSPOSE_BY_zip: return transposes && p->args->rows == row->rows && is_zip(p);
     case TILEMM__TRANSPOSE_BY_skewed: return transposes && is_skewed(p, row->facet);
-    case TILEMM__TRANSPOSE_BY_joined: return transposes && is_joined(p);
+    case TILEMM__TRANSPOSE_BY_words: return transposes && is_words(p, row);
     case TILEMM__TRANSPOSE_BY_direct:
         return transposes && row->access <= p->aligned && p->bytes <= cost.direct_bytes[0];
     case TILEMM__TRANSPOSE_BY_gather:
@@ -414,7 +429,7 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 /* Whole matrices of a batch that a block has in shared memory. */
 static void share_batch(const problem_t *p, tilemm__transpose_tiles_t *tiles)
 {
-    const int64_t room = tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES);
+    const int64_t room = tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_BATCH_BYTES);
     tiles->tile_rows = (int)p->args->rows;
     tiles->tile_cols = (int)p->args->cols;
     tiles->tile_batch =
@@ -472,6 +487,19 @@ static int64_t fill_repeated(const problem_t *p, const tilemm__transpose_row_t *
     return tilemm__div_up(sets * repeated->units, row->threads);
 }
 
+/* Blocks for rows or columns of which a warp has `each`: small ones where there are few. */
+static uint64_t share_units(const problem_t *p, const tilemm__transpose_row_t *row, int64_t count,
+                            int each, tilemm__transpose_launch_t *launch)
+{
+    const int64_t warps = tilemm__div_up(count, each), batch = p->args->batch_count;
+    int of_block = row->threads / 32;
+    while (of_block > 1 &&
+           tilemm__div_up(warps, of_block) * batch < cost.early_blocks * p->sm_count)
+        of_block /= 2;
+    launch->threads = (unsigned)of_block * 32;
+    return (uint64_t)(tilemm__div_up(warps, of_block) * batch);
+}
+
 /* Fill in the arm, and the launch, of a row. */
 static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
                  tilemm__transpose_cuda_plan_t *plan)
@@ -510,33 +538,22 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
                                          row->rows - tiles->halo) *
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
         break;
-    case TILEMM__TRANSPOSE_BY_joined:
-        tiles->halo = row->chunk / p->size;
-        count = (uint64_t)tilemm__div_up(args->rows + tiles->halo - 1, row->rows - tiles->halo) *
+    case TILEMM__TRANSPOSE_BY_words:
+        tiles->halo = p->aligned_dst >= row->chunk ? 0 : row->chunk / p->size;
+        count = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
+                                         row->rows - tiles->halo) *
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
-        break;
-    case TILEMM__TRANSPOSE_BY_strip:
-        tilemm__plan_transpose_strip(args, p->bytes, p->sm_count, &plan->arm.strip);
-        count = plan->arm.strip.tiles;
-        break;
-    case TILEMM__TRANSPOSE_BY_strip_bytes:
-        tilemm__plan_transpose_strip_bytes(args, p->bytes, p->sm_count, &plan->arm.strip_bytes);
-        count = plan->arm.strip_bytes.tiles;
         break;
     case TILEMM__TRANSPOSE_BY_skewed:
         tilemm__plan_transpose_skewed(args, p->bytes, p->sm_count, row->facet, &plan->arm.skewed);
         count = plan->arm.skewed.tiles;
         break;
     case TILEMM__TRANSPOSE_BY_few: /* shifted, a lane of 32 lends */
-        count = (uint64_t)tilemm__div_up(
-                    args->rows + (row->facet ? row->rows - 1 : 0),
-                    (int64_t)(row->threads - (row->facet ? row->threads / 32 : 0)) * row->rows) *
-                (uint64_t)args->batch_count;
+        count = share_units(p, row, args->rows + (row->facet ? row->rows - 1 : 0),
+                            (row->facet ? 31 : 32) * row->rows, &plan->launch);
         break;
     case TILEMM__TRANSPOSE_BY_zip:
-        count = (uint64_t)tilemm__div_up(args->cols,
-                                         (int64_t)(row->threads - row->threads / 32) * row->cols) *
-                (uint64_t)args->batch_count;
+        count = share_units(p, row, args->cols, 31 * row->cols, &plan->launch);
         break;
     case TILEMM__TRANSPOSE_BY_packed:
         fill_packed(p, &plan->arm.packed);
@@ -579,11 +596,6 @@ int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
             variant = i;
     plan->launch.concurrent = limits->cuda->cc >= 90;
     fill(&p, &tilemm__transpose_rows[variant], plan);
-    /* Without a swizzle where lanes do not meet in a bank as they are. */
-    if (tilemm__transpose_rows[variant].method == TILEMM__TRANSPOSE_BY_strip_bytes &&
-        !plan->arm.strip_bytes.in.mask && !plan->arm.strip_bytes.out.mask &&
-        tilemm__transpose_rows[variant].facet)
-        variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p.size, 16, 0);
     plan->launch.variant = (tilemm__transpose_variant_t)variant;
     plan->method = tilemm__transpose_rows[variant].method;
     snprintf(plan->name, sizeof plan->name, "%s%s", tilemm__transpose_rows[variant].name,

@@ -17,8 +17,6 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_tile,
     TILEMM__TRANSPOSE_BY_shifted,
     TILEMM__TRANSPOSE_BY_narrow,
-    TILEMM__TRANSPOSE_BY_strip,
-    TILEMM__TRANSPOSE_BY_strip_bytes,
     TILEMM__TRANSPOSE_BY_gather,
     TILEMM__TRANSPOSE_BY_repeated,
     TILEMM__TRANSPOSE_BY_packed,
@@ -26,7 +24,7 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_few,
     TILEMM__TRANSPOSE_BY_zip,
     TILEMM__TRANSPOSE_BY_skewed,
-    TILEMM__TRANSPOSE_BY_joined,
+    TILEMM__TRANSPOSE_BY_words,
     TILEMM__TRANSPOSE_BY_direct,
     TILEMM__TRANSPOSE_BY_swap, /* from here on in place */
     TILEMM__TRANSPOSE_BY_swap_elements,
@@ -64,9 +62,7 @@ typedef struct {
     union {
         tilemm__transpose_copy_t copy;
         tilemm__transpose_tiles_t
-            tiles; /* tile, shifted, narrow, few, joined, direct; and the head of the next five */
-        tilemm__transpose_strip_t strip;
-        tilemm__transpose_strip_bytes_t strip_bytes;
+            tiles; /* tile, shifted, narrow, few, zip, words, direct; and the head of those below */
         tilemm__transpose_gather_t gather;
         tilemm__transpose_repeated_t repeated;
         tilemm__transpose_packed_t packed;
@@ -80,11 +76,7 @@ int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
                                 const tilemm__limits_t *limits,
                                 tilemm__transpose_cuda_plan_t *plan);
 
-/* The rest of strips and of skewed tiles whose head is filled in, for `bytes` bytes in all. */
-void tilemm__plan_transpose_strip(const tilemm__transpose_args_t *args, int64_t bytes, int sm_count,
-                                  tilemm__transpose_strip_t *strip);
-void tilemm__plan_transpose_strip_bytes(const tilemm__transpose_args_t *args, int64_t bytes,
-                                        int sm_count, tilemm__transpose_strip_bytes_t *strip);
+/* The rest of skewed tiles whose head is filled in, for `bytes` bytes in all. */
 void tilemm__plan_transpose_skewed(const tilemm__transpose_args_t *args, int64_t bytes,
                                    int sm_count, int is_flat, tilemm__transpose_skewed_t *skewed);
 

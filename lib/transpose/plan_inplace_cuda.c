@@ -131,8 +131,10 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
         args->dst, p->n, args->ld_src, args->scaled && args->alpha != 1.0f, args->alpha};
     const int64_t tiles = tilemm__div_up(p->n, tilemm__transpose_rows[variant].rows);
     const int64_t pairs = tiles % 2 ? (tiles + 1) / 2 * tiles : tiles / 2 * (tiles + 1);
-    plan->arm.swap.launch = (tilemm__transpose_launch_t){variant, p->limits->cuda->cc >= 90,
-                                                         (unsigned)tilemm__min(pairs, INT32_MAX)};
+    plan->arm.swap.launch =
+        (tilemm__transpose_launch_t){.variant = variant,
+                                     .concurrent = p->limits->cuda->cc >= 90,
+                                     .blocks = (unsigned)tilemm__min(pairs, INT32_MAX)};
     set_name(plan, variant, "");
 }
 
@@ -191,8 +193,8 @@ static int plan_whole(const problem_t *p, int in_registers,
     const int64_t blocks = tilemm__min(tiles, p->limits->cuda->sm_count);
     plan->method = TILEMM__INPLACE_WHOLE;
     plan->scale = 0;
-    plan->arm.whole.launch =
-        (tilemm__transpose_launch_t){variant, p->limits->cuda->cc >= 90, (unsigned)blocks};
+    plan->arm.whole.launch = (tilemm__transpose_launch_t){
+        .variant = variant, .concurrent = p->limits->cuda->cc >= 90, .blocks = (unsigned)blocks};
     *whole = (tilemm__transpose_whole_t){.a = args->dst,
                                          .rows = args->rows,
                                          .cols = args->cols,

@@ -14,8 +14,6 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
         [TILEMM__TRANSPOSE_BY_tile] = tilemm__launch_transpose_tile,
         [TILEMM__TRANSPOSE_BY_shifted] = tilemm__launch_transpose_shifted,
         [TILEMM__TRANSPOSE_BY_narrow] = tilemm__launch_transpose_narrow,
-        [TILEMM__TRANSPOSE_BY_strip] = tilemm__launch_transpose_strip,
-        [TILEMM__TRANSPOSE_BY_strip_bytes] = tilemm__launch_transpose_strip_bytes,
         [TILEMM__TRANSPOSE_BY_gather] = tilemm__launch_transpose_gather,
         [TILEMM__TRANSPOSE_BY_repeated] = tilemm__launch_transpose_repeated,
         [TILEMM__TRANSPOSE_BY_packed] = tilemm__launch_transpose_packed,
@@ -23,7 +21,7 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
         [TILEMM__TRANSPOSE_BY_few] = tilemm__launch_transpose_few,
         [TILEMM__TRANSPOSE_BY_zip] = tilemm__launch_transpose_zip,
         [TILEMM__TRANSPOSE_BY_skewed] = tilemm__launch_transpose_skewed,
-        [TILEMM__TRANSPOSE_BY_joined] = tilemm__launch_transpose_joined,
+        [TILEMM__TRANSPOSE_BY_words] = tilemm__launch_transpose_words,
         [TILEMM__TRANSPOSE_BY_direct] = tilemm__launch_transpose_direct,
     };
     return launchers[plan->method](&plan->launch, &plan->arm, stream);

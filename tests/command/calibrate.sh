@@ -49,7 +49,7 @@ cmp -s tiles printed || {
     diff tiles printed
     fail "tiles are printed in another order"
 }
-for constant in strip_side narrow_side 'gather_bytes\[0]' 'gather_rows\[0]' gather_cols small_tiles; do
+for constant in short_side 'gather_bytes\[0]' 'gather_rows\[0]' gather_cols small_tiles; do
     has "$source/lib/transpose/cost_cuda.c" "\.${constant%??0]} = "
     has stdout "\.$constant = [1-9]"
 done

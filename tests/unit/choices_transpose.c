@@ -34,7 +34,7 @@ static tilemm__transpose_args_t problem(int in_place)
     return args;
 }
 
-/* A plan out of place: the kernel; of copies the block, of strips the tile. */
+/* A plan out of place: the kernel; of copies the block. */
 static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
 {
     const tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
@@ -44,9 +44,6 @@ static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
                plan->arm.copy.of.block_cols);
         return;
     }
-    if (plan->method == TILEMM__TRANSPOSE_BY_strip ||
-        plan->method == TILEMM__TRANSPOSE_BY_strip_bytes)
-        printf(" %dx%dx%d", tiles->tile_rows, tiles->tile_cols, tiles->tile_batch);
     printf("%s", tiles->streaming ? " streaming" : "");
 }
 

@@ -8,6 +8,7 @@
 #include "lib/transpose/plan_cuda.h"
 #include "machines.h"
 #include "strided.h"
+#include "tests/support/random.h"
 
 enum { LANES = 32 };
 
@@ -66,9 +67,13 @@ static void test_element_tile(int size, int rows, int cols)
     int address[LANES];
     for (int row = 0; row < rows; row++)
         for (int col = 0; col < cols; col += LANES) {
-            for (int lane = 0; lane < LANES; lane++)
-                address[lane] = tilemm__transpose_element(row, col + lane, cols, size) * size;
-            check_free(address, size, 0, "a row", size);
+            for (int lane = 0; lane < LANES; lane++) /* of a short row, and of the next one */
+                address[lane] =
+                    tilemm__transpose_element(row + lane / cols, col + lane % cols, cols, size) *
+                    size;
+            const int conflicts = conflicts_of(address, size, 0);
+            CHECK(conflicts <= (cols < LANES), "a row of %d-byte elements: %d conflicts", size,
+                  conflicts);
         }
     for (int col = 0; col < cols; col++)
         for (int row = 0; row < rows; row += LANES) {
@@ -132,125 +137,51 @@ static void test_slab_tile(int size)
             }
 }
 
-/* Strips: positions of 16 bytes stay together, and none is used twice. */
-static void test_strip_tile(int size)
-{
-    static unsigned char seen[16384];
-    memset(seen, 0, sizeof seen);
-    for (int f = 0; f < 16384 / size; f++) {
-        const int slot = tilemm__transpose_strip(f, size);
-        CHECK(slot >= 0 && slot < 16384 / size && !seen[slot]++, "%d", slot);
-        CHECK(slot % (16 / size) == f % (16 / size), "%d", slot);
-    }
-}
+/* ---- tiles of words ------------------------------------------------------------------------- */
 
-/* ---- strips of elements of 1 and 2 bytes ---------------------------------------------------- */
-
-/* Where a byte is in a side's buffer, for lanes whose lines are `stride` bytes apart. */
-static int strip_at(int byte, int stride)
+/* A tile of `rows` x `cols` elements of 1 or 2 bytes, as the threads of a block write its words and
+ * read pieces of four of its columns, which begin `back` bytes before the border of a piece, each
+ * column with another one. */
+static void test_words_tile(int size, int rows, int cols, int threads)
 {
-    return byte ^ tilemm__strip_swizzle(byte / 128 / tilemm__strip_period(stride),
-                                        tilemm__strip_mask(stride));
-}
-
-/* What comes and goes in the order of bytes, by units of `unit`: free of conflicts from the start
- * of 128 bytes on, else two ways at most. */
-static void check_strip_line(int stride, int size, int unit)
-{
+    const int side = 4 / size, along = cols / side, down = threads / along;
+    const int pieces = rows * size / 16, across = threads / pieces;
+    const int pitch = cols < LANES ? LANES : cols;
+    static unsigned char seen[64 * 64];
     int address[LANES];
-    for (int first = 0; first + LANES * unit <= TILEMM__TRANSPOSE_STRIP_BYTES;
-         first += unit < 16 ? 4 * unit : 16) {
-        /* Of 16 bytes in another order the address is that of the lowest. */
-        for (int lane = 0; lane < LANES; lane++)
-            address[lane] = strip_at(first + lane * unit, stride) & -unit;
-        const int conflicts = conflicts_of(address, unit, 0);
-        CHECK(conflicts <= (first % 128 ? (unit + 3) / 4 : 0), "%d of %d bytes, lanes %d apart: %d",
-              unit, size, stride, conflicts);
+    memset(seen, 0, sizeof seen);
+    for (int w = 0; w < rows / side; w++)
+        for (int c = 0; c < cols; c++) {
+            const int at = w * pitch + tilemm__transpose_word(w, c, pieces);
+            CHECK(at < (w + 1) * pitch && !seen[at]++, "%d-byte elements: word %d, %d", size, w, c);
+            CHECK(tilemm__transpose_word(w, c / side * side, pieces) % side == 0 &&
+                      tilemm__transpose_word(w, c, pieces) % side == c % side,
+                  "%d-byte elements: the words of a square", size);
+        }
+    for (int first = 0; first < threads; first += LANES) {
+        for (int lane = 0; lane < LANES; lane++) {
+            const int x = (first + lane) % along, w = (first + lane) / along % down;
+            address[lane] = (w * pitch + tilemm__transpose_word(w, x * side, pieces)) * 4;
+        }
+        /* Where rows of squares have 8 lanes of 2 words, two of them meet. */
+        const int conflicts = conflicts_of(address, side * 4, 0);
+        CHECK(conflicts <= (cols * side < 2 * LANES ? 2 : 0), "words of %d-byte elements: %d", size,
+              conflicts);
     }
-}
-
-/* How many bytes a lane has before its swizzle changes. */
-static int strip_region(int stride)
-{
-    return 128 * tilemm__strip_period(stride) * (tilemm__strip_mask(stride) ? 1 : 999);
-}
-
-static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char *name)
-{
-    static int source[TILEMM__TRANSPOSE_STRIP_BYTES];
-    const tilemm__strip_lines_t *lines = &strip->lines;
-    const int size = strip->of.elem_size, width = strip->of.tile_cols, height = strip->of.tile_rows;
-    const int area = width * height;
-    const int in_stride = lines->in_line * lines->together * size;
-    const int out_stride = lines->out_line * lines->together * size;
-    const int region_in = strip_region(in_stride), region_out = strip_region(out_stride);
-    memset(source, -1, sizeof source);
-    CHECK(lines->parts * lines->elements >= lines->across * lines->down, "%s", name);
-    for (int group = 0; group < lines->groups; group++)
-        for (int set = 0; set < lines->sets; set++)
-            for (int j = 0; j < lines->together; j++)
-                for (int e = 0; e < lines->across * lines->down; e++) {
-                    const int x = e / lines->down, y = e % lines->down;
-                    int load[LANES], store[LANES];
-                    for (int lane = 0; lane < LANES; lane++) {
-                        const int first = (set * LANES + lane) * lines->together, line = first + j;
-                        const int in = group * area + line * lines->in_line + x + y * width;
-                        const int out = group * area + line * lines->out_line + y + x * height;
-                        const int in_first = (group * area + first * lines->in_line) * size;
-                        const int out_first = (group * area + first * lines->out_line) * size;
-                        load[lane] = store[lane] = -1;
-                        if (line >= lines->lines)
-                            continue;
-                        load[lane] = strip_at(in * size, in_stride);
-                        store[lane] = strip_at(out * size, out_stride);
-                        CHECK(in * size / region_in <= in_first / region_in + 1 &&
-                                  out * size / region_out <= out_first / region_out + 1,
-                              "%s: more than one border", name);
-                        CHECK(source[out] == -1, "%s: %d twice", name, out);
-                        source[out] = in;
-                    }
-                    check_free(load, size, 1, name, size);
-                    check_free(store, size, 0, name, size);
-                }
-    for (int e = 0; e < strip->of.tile_batch * area; e++) {
-        const int matrix = e / area, row = e % area % height, col = e % area / height;
-        CHECK(source[e] == matrix * area + row * width + col, "%s: element %d is %d", name, e,
-              source[e]);
-    }
-    for (int unit = size; unit <= 16; unit *= 16 / size) {
-        check_strip_line(in_stride, size, unit);
-        check_strip_line(out_stride, size, unit);
-    }
-}
-
-static void test_strips(int size)
-{
-    static const int shapes[][3] = {
-        {3, 5, 65536},  {7, 9, 65536},  {2, 2, 9999},  {4, 4, 9999},   {8, 8, 9999},
-        {16, 16, 9999}, {17, 17, 9999}, {31, 31, 99},  {20, 50, 99},   {50, 20, 99},
-        {12, 40, 99},   {5, 5, 3},      {1, 7, 9999},  {64, 30, 99},   {6, 10, 9999},
-        {3, 65536, 1},  {65536, 3, 1},  {2, 65536, 1}, {31, 65536, 1}, {65536, 31, 1},
-        {16, 65536, 1}, {65536, 24, 1}, {1, 65536, 1}, {32, 3, 9999},  {13, 11, 7},
-    };
-    const tilemm__limits_t limits = {.cuda = &gpus[GPUS - 1], .variant = "transpose_strip_bytes"};
-    for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
-        const int64_t rows = shapes[i][0], cols = shapes[i][1];
-        const tilemm__transpose_args_t args = {.rows = rows,
-                                               .cols = cols,
-                                               .elem_size = (size_t)size,
-                                               .trans = 1,
-                                               .src = (void *)256,
-                                               .dst = (void *)256,
-                                               .ld_src = cols,
-                                               .ld_dst = rows,
-                                               .stride_src = rows * cols,
-                                               .stride_dst = rows * cols,
-                                               .batch_count = shapes[i][2]};
-        tilemm__transpose_cuda_plan_t plan;
-        tilemm__plan_transpose_cuda(&args, &limits, &plan);
-        CHECK(plan.method == TILEMM__TRANSPOSE_BY_strip_bytes, "%s", plan.name);
-        check_strip(&plan.arm.strip_bytes, plan.name);
-    }
+    for (int round = 0; round < 100; round++)
+        for (int k = 0; k < 4; k++) {
+            int back[64];
+            for (int j = 0; j < across; j++)
+                back[j] = (int)pick(16 / size) * size;
+            for (int lane = 0; lane < LANES; lane++) {
+                const int piece = lane % pieces, j = lane / pieces;
+                const int w = (piece * 16 - back[j]) / 4 + k;
+                address[lane] = piece * 16 < back[j]
+                                    ? -1
+                                    : (w * pitch + tilemm__transpose_word(w, j, pieces)) * 4;
+            }
+            check_free(address, 4, 1, "a column of words", size);
+        }
 }
 
 /* ---- skewed tiles --------------------------------------------------------------------------- */
@@ -336,13 +267,12 @@ int main(void)
             test_element_tile(row->bytes, row->rows, row->cols);
             break;
         case TILEMM__TRANSPOSE_BY_slabs: test_slab_tile(row->bytes); break;
+        case TILEMM__TRANSPOSE_BY_words:
+            test_words_tile(row->bytes, row->rows, row->cols, row->threads);
+            break;
         default: break;
         }
     }
-    for (int size = 1; size <= 16; size *= 2)
-        test_strip_tile(size);
-    test_strips(1);
-    test_strips(2);
     test_skewed(1);
     test_skewed(2);
     return check_exit();

@@ -126,32 +126,33 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                                          row->threads * row->chunk);
     else if (plan.method == TILEMM__TRANSPOSE_BY_repeated)
         count = plan.launch.blocks; /* see check_repeated */
-    else if (plan.method == TILEMM__TRANSPOSE_BY_few)
-        count =
-            (uint64_t)(args.batch_count *
-                       (row->facet ? tilemm__div_up(args.rows + row->rows - 1,
-                                                    (row->threads - row->threads / 32) * row->rows)
-                                   : tilemm__div_up(args.rows, row->threads * row->rows)));
-    else if (plan.method == TILEMM__TRANSPOSE_BY_zip)
-        count =
-            (uint64_t)(args.batch_count *
-                       tilemm__div_up(args.cols, (row->threads - row->threads / 32) * row->cols));
-    else /* the tiles cover the matrix, and no tile is beyond it */
+    else if (plan.method == TILEMM__TRANSPOSE_BY_few || plan.method == TILEMM__TRANSPOSE_BY_zip) {
+        /* The warps of whole blocks, of which a lane may lend, take all rows or columns. */
+        const int is_few = plan.method == TILEMM__TRANSPOSE_BY_few, is_shifted = row->facet;
+        const int64_t lines = is_few ? args.rows + (is_shifted ? row->rows - 1 : 0) : args.cols;
+        const int64_t of_warp = is_few ? (32 - is_shifted) * row->rows : 31 * row->cols;
+        const int warps = (int)plan.launch.threads / 32;
+        CHECK(warps > 0 && warps * 32 == (int)plan.launch.threads &&
+                  (int)plan.launch.threads <= row->threads,
+              "%s: %u threads", plan.name, plan.launch.threads);
+        count = (uint64_t)(args.batch_count *
+                           tilemm__div_up(tilemm__div_up(lines, of_warp), tilemm__max(warps, 1)));
+    } else /* the tiles cover the matrix, and no tile is beyond it */
         count = (uint64_t)(tilemm__div_up(args.rows + (tiles->halo ? tiles->halo - 1 : 0),
                                           tiles->tile_rows - tiles->halo) *
                            tilemm__div_up(args.cols, tiles->tile_cols) *
                            tilemm__div_up(args.batch_count, tiles->tile_batch));
+    CHECK(plan.launch.threads == 0 || plan.method == TILEMM__TRANSPOSE_BY_few ||
+              plan.method == TILEMM__TRANSPOSE_BY_zip,
+          "%s: %u threads", plan.name, plan.launch.threads);
     CHECK(plan.launch.blocks == (count < INT32_MAX ? count : INT32_MAX), "%s: %u blocks, not %llu",
           plan.name, plan.launch.blocks, (unsigned long long)count);
     CHECK(row->rows > 0 ||
               (int64_t)tiles->tile_rows * tiles->tile_cols * tiles->tile_batch * row->bytes <=
                   (plan.method == TILEMM__TRANSPOSE_BY_packed
                        ? tilemm__max((int64_t)limits->cuda->shared_per_block - 32,
-                                     TILEMM__TRANSPOSE_STRIP_BYTES)
-                   : plan.method == TILEMM__TRANSPOSE_BY_skewed ||
-                           plan.method == TILEMM__TRANSPOSE_BY_columns
-                       ? (int64_t)limits->cuda->shared_per_block
-                       : TILEMM__TRANSPOSE_STRIP_BYTES),
+                                     TILEMM__TRANSPOSE_BATCH_BYTES)
+                       : (int64_t)limits->cuda->shared_per_block),
           "%s: the tile", plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_repeated)
         check_repeated(&plan.arm.repeated, plan.launch.blocks, row->cols, plan.name);

@@ -17,14 +17,29 @@
 
 enum { LANES = 32 };
 
-/* Rows from `low` on, below `high`, of a column, one by one. */
-template <int BYTES>
+/* What has no 16 bytes at the ends of rows of the result, element by element: of the units of the
+ * warp's lanes that have `ends`. All lanes share the elements of each: `row` is its first one, and
+ * if it is `whole`, only what is behind its row's beginning. */
+template <int BYTES, int COLS, bool SHIFTED>
 static __device__ __forceinline__ void
-rows_out(tilemm__element<BYTES> *dst, const tilemm__element<BYTES> *src, int cols, int64_t low,
-         int64_t high, const tilemm__transpose_tiles_t &p)
+ends_out(tilemm__element<BYTES> *dst, const tilemm__element<BYTES> *src, bool ends, int64_t row,
+         bool whole, const tilemm__transpose_tiles_t &p)
 {
-    for (int64_t i = max(low, (int64_t)0); i < min(high, p.rows); i++)
-        dst[i] = p.scaled ? times(src[i * cols], p.alpha) : src[i * cols];
+    enum { UNIT = 16 / BYTES };
+    for (unsigned left = __ballot_sync(~0u, ends); left; left &= left - 1) {
+        const int lane = __ffs((int)left) - 1;
+        const int64_t first = __shfl_sync(~0u, row, lane);
+        const bool is_whole = __shfl_sync(~0u, whole, lane);
+#pragma unroll
+        for (int e = threadIdx.x % LANES; e < COLS * UNIT; e += LANES) {
+            const int j = e / UNIT;
+            tilemm__element<BYTES> *to = dst + j * p.ld_dst;
+            const int64_t low = first - (SHIFTED ? (int)((uintptr_t)to % 16) / BYTES : 0);
+            const int64_t i = low + e % UNIT;
+            if (i >= 0 && i < p.rows && (!is_whole || low < 0))
+                to[i] = p.scaled ? times(src[i * COLS + j], p.alpha) : src[i * COLS + j];
+        }
+    }
 }
 
 template <int BYTES, int COLS, bool SHIFTED>
@@ -37,7 +52,7 @@ static __device__ __forceinline__ void few(const tilemm__transpose_tiles_t p)
                    block = blockIdx.x - number * each;
     const int lane = threadIdx.x % LANES;
     const int64_t unit =
-        ((int64_t)block * (THREADS / LANES) + threadIdx.x / LANES) * WARP_UNITS + lane - SHIFTED;
+        ((int64_t)block * (blockDim.x / LANES) + threadIdx.x / LANES) * WARP_UNITS + lane - SHIFTED;
     const int64_t row = unit * UNIT;
     const bool whole = row >= 0 && row + UNIT <= p.rows;
     const element *matrix = (const element *)p.src + number * p.stride_src;
@@ -78,16 +93,9 @@ static __device__ __forceinline__ void few(const tilemm__transpose_tiles_t p)
         if (whole && row >= back && lane >= SHIFTED)
             put<16, true>(to + (row - back), w);
     }
-    /* What has no 16 bytes at the ends of rows. */
-    if ((whole && (row >= UNIT || !SHIFTED)) || lane < SHIFTED)
-        return;
-#pragma unroll 1
-    for (int j = 0; j < COLS; j++) {
-        element *to = dst + j * p.ld_dst;
-        const int64_t low = row - (SHIFTED ? (int)((uintptr_t)to % 16) / BYTES : 0);
-        if (!whole || low < 0)
-            rows_out<BYTES>(to, matrix + j, COLS, low, low + UNIT, p);
-    }
+    const bool has_rows = lane >= SHIFTED && row - (SHIFTED ? UNIT : 0) < p.rows;
+    ends_out<BYTES, COLS, SHIFTED>(dst, matrix, has_rows && (!whole || (SHIFTED && row < UNIT)),
+                                   row, whole, p);
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \

@@ -1,5 +1,6 @@
-/* narrow.cu - transpose out of place of a matrix with a side of 17 to 31 elements, whose rows are
- * seldom aligned: tiles of 128 x 32 or 32 x 128, element by element.
+/* narrow.cu - transpose out of place of 4- and 8-byte elements, of matrices with a side of less
+ * than 32, or of small ones whose rows are not aligned: tiles of 128 x 32, 32 x 128, 256 x 16 or 16
+ * x 256, element by element.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0.
  *

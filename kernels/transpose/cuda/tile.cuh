@@ -488,28 +488,4 @@ static __device__ __forceinline__ void elements_out(unsigned char *dst,
             p[s * STEP * ld] = tile[tilemm__transpose_element(x, y + s * STEP, EDGE, BYTES)];
 }
 
-/* ---- strips (strip.cu, strip_bytes.cu) ------------------------------------------------------- */
-
-/* A thread's way along the lines of a side. */
-typedef struct {
-    int line, x;
-} walk_t;
-
-template <typename SIDE>
-static __device__ __forceinline__ walk_t walk_from(const SIDE *side)
-{
-    return {(int)(threadIdx.x >> side->log_lanes),
-            (int)(threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit};
-}
-
-template <typename SIDE>
-static __device__ __forceinline__ void walk_on(const SIDE *side, walk_t *at)
-{
-    at->x += side->unit << side->log_lanes;
-    if (at->x >= side->length) {
-        at->x = (int)(threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
-        at->line += THREADS >> side->log_lanes;
-    }
-}
-
 #endif

@@ -22,14 +22,15 @@ extern "C" {
 /* Threads in a block of most kernels. */
 enum { TILEMM__TRANSPOSE_THREADS = 256 };
 
-/* Bytes that the tile of a strip may have. */
-enum { TILEMM__TRANSPOSE_STRIP_BYTES = 16384 };
+/* Bytes of the matrices that a block has in shared memory, if they are small. */
+enum { TILEMM__TRANSPOSE_BATCH_BYTES = 16384 };
 
 /* How a kernel is launched. */
 typedef struct {
     tilemm__transpose_variant_t variant;
     int concurrent; /* it may start while the kernel before still runs (launch.cuh) */
     unsigned blocks;
+    unsigned threads; /* of a block: 0 for those of the row, or fewer (few, zip) */
 } tilemm__transpose_launch_t;
 
 /* dst (cols x rows) = transpose of src (rows x cols), for each of a batch, and the tiles that cover
@@ -45,59 +46,12 @@ typedef struct {
     int access;    /* bytes that the rows of both operands are aligned to */
     int early;     /* the next kernel's blocks may come before this kernel's have ended */
     int streaming; /* the data should not stay in the L2 cache */
-    int halo;      /* shifted: rows of a tile beyond the rows that it writes; see the kernel */
+    int halo;      /* rows of a tile beyond the rows that it writes; see the kernel */
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
     int unit_in, unit_out;                /* bytes of an access on either side */
 } tilemm__transpose_tiles_t;
 
 /* ---- out of place --------------------------------------------------------------------------- */
-
-/* One side of a strip's tile as lines that are consecutive in memory: rows of the source, columns
- * of it (which are rows of the destination), or, where these follow each other without a gap, whole
- * matrices, or the whole tile. 2^log_lanes threads go along a line, by units of `unit` elements. */
-typedef struct {
-    int length, lines; /* elements in a line, lines in a tile */
-    int each;          /* lines in a matrix; 0: the tile is one line */
-    tilemm__division_t by_each;
-    int log_lanes, unit;
-} tilemm__strip_side_t;
-
-typedef struct {
-    tilemm__transpose_tiles_t of;
-    tilemm__strip_side_t in, out;
-    tilemm__division_t by_rows, by_cols;
-    uint64_t tile_cols_count, each, tiles; /* tiles in a row of them, in a matrix, in all */
-} tilemm__transpose_strip_t;
-
-/* How lanes transpose a strip of elements of 1 or 2 bytes, each `together` lines of it: matrices;
- * or in each of `groups` matrices columns, or rows. Element (x, y) of line i is number
- * x + y tile_cols + i in_line as it comes, and y + x tile_rows + i out_line as it goes. A warp
- * takes the lines of 32 lanes, `sets` times in a group; or, so that no warp is idle, `parts` warps
- * each take `elements` of the lines' elements. */
-typedef struct {
-    int groups, lines, together, sets;
-    int in_line, out_line;
-    int across, down; /* x and y in a line */
-    int parts, elements;
-} tilemm__strip_lines_t;
-
-/* A side, as tilemm__strip_side_t, and how its buffer is swizzled: see tilemm__strip_mask. */
-typedef struct {
-    int length, lines, each;
-    tilemm__division_t by_each;
-    int log_lanes, unit;
-    int64_t ld, stride;
-    int period, mask;
-    tilemm__division_t by_period;
-} tilemm__strip_buffer_t;
-
-typedef struct {
-    tilemm__transpose_tiles_t of;
-    tilemm__strip_lines_t lines;
-    tilemm__strip_buffer_t in, out;
-    tilemm__division_t by_parts, by_sets, by_down;
-    uint64_t tile_cols_count, each, tiles; /* tiles in a row of them, in a matrix, in all */
-} tilemm__transpose_strip_bytes_t;
 
 typedef struct {
     tilemm__transpose_tiles_t of;
@@ -261,10 +215,9 @@ typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launc
 
 tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
-    tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
     tilemm__launch_transpose_gather, tilemm__launch_transpose_repeated,
     tilemm__launch_transpose_packed, tilemm__launch_transpose_columns,
-    tilemm__launch_transpose_joined, tilemm__launch_transpose_few, tilemm__launch_transpose_skewed,
+    tilemm__launch_transpose_words, tilemm__launch_transpose_few, tilemm__launch_transpose_skewed,
     tilemm__launch_transpose_direct, tilemm__launch_transpose_zip, tilemm__launch_transpose_swap,
     tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs, tilemm__launch_transpose_chains,
     tilemm__launch_transpose_move;

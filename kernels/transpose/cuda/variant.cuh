@@ -56,7 +56,8 @@ static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
     const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
     if (!row)
         return (int)cudaErrorInvalidValue;
-    const launch_t how = {grid.x ? grid : dim3(launch->blocks), dim3(row->threads), row->shared, 0,
+    const unsigned threads = launch->threads ? launch->threads : row->threads;
+    const launch_t how = {grid.x ? grid : dim3(launch->blocks), dim3(threads), row->shared, 0,
                           launch->concurrent != 0};
     return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
 }

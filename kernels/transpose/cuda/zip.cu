@@ -36,7 +36,7 @@ static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
                    block = blockIdx.x - number * each;
     const int lane = threadIdx.x % LANES;
     const int64_t unit =
-        ((int64_t)block * (THREADS / LANES) + threadIdx.x / LANES) * (LANES - 1) + lane;
+        ((int64_t)block * (blockDim.x / LANES) + threadIdx.x / LANES) * (LANES - 1) + lane;
     const int64_t column = unit * UNIT;
     const unsigned char *first = (const unsigned char *)p.src + number * p.stride_src;
     const unsigned char *end = first + (ROWS - 1) * p.ld_src + p.cols;
@@ -83,14 +83,20 @@ static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
             }
             put<16>(warp + staged<ROWS>(lane, k), w);
         }
-    } else if (lane < LANES - 1) {
-        for (int j = 0; j < UNIT && column + j < p.cols; j++)
-            for (int i = 0; i < ROWS; i++)
-                dst[j * ROWS + i] = first[i * p.ld_src + column + j];
     }
     const unsigned there = __ballot_sync(0xffffffff, whole);
+    unsigned ends = __ballot_sync(0xffffffff, !whole && lane < LANES - 1 && column < p.cols);
     __syncwarp();
     dst -= lane * UNIT * ROWS; /* of the warp */
+    /* Units that are not whole: the lanes share their bytes. */
+    for (; ends; ends &= ends - 1) {
+        const int at = (__ffs((int)ends) - 1) * UNIT * ROWS;
+        const int64_t from = column + (__ffs((int)ends) - 1 - lane) * UNIT;
+#pragma unroll
+        for (int n = lane; n < UNIT * ROWS; n += LANES)
+            if (from + n / ROWS < p.cols)
+                dst[at + n] = first[n % ROWS * p.ld_src + from + n / ROWS];
+    }
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
         const int n = k * LANES + lane, owner = n / ROWS;
