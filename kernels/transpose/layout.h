@@ -58,7 +58,7 @@ TILEMM__LAYOUT int tilemm__slab_below(int index, int rows, int elem_size)
 }
 
 /* Tiles of words of elements of 1 and 2 bytes, each from as many rows of the source: lanes write
- * one, two or four words side by side, and read columns, of which a tile has `pieces` (4 or 8) of
+ * two or four words side by side, and read columns, of which a tile has `pieces` (4 or 8) of
  * four words, one below the other. By the exclusive or these meet each bank once. The place of
  * column `col` in row `word`: */
 TILEMM__LAYOUT int tilemm__transpose_word(int word, int col, int pieces)

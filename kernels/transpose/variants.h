@@ -8,7 +8,7 @@
  *   rows, cols  the tile in elements of the source; 0: any, given with the launch
  *   chunk    bytes that a thread moves at once
  *   access   bytes that the rows of the operands are aligned to at least
- *   threads  of a block
+ *   threads  of a block; few, zip: at most
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
  *            skewed: the result is flat; few: rows of it are aligned to an element; whole: in
  *            registers; save, chains, cycles: long runs
@@ -76,6 +76,14 @@
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x4x4, 4, 4, 4)                                             \
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x2x8, 8, 2, 8)                                             \
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x1x16, 16, 1, 8)
+
+/* A thread has 4 elements. */
+#define TILEMM__TRANSPOSE_ELEMENTS_ROWS(X)                                                         \
+    X(elements, 1x4x1, 1, 1, 4, 1, 1, 256, 0)                                                      \
+    X(elements, 1x4x2, 2, 1, 4, 2, 2, 256, 0)                                                      \
+    X(elements, 1x4x4, 4, 1, 4, 4, 4, 256, 0)                                                      \
+    X(elements, 1x4x8, 8, 1, 4, 8, 8, 256, 0)                                                      \
+    X(elements, 1x4x16, 16, 1, 4, 16, 8, 256, 0)
 
 /* A thread gathers 4 units of 4 elements. */
 #define TILEMM__TRANSPOSE_REPEATED_ROWS(X)                                                         \
@@ -201,6 +209,7 @@
     TILEMM__TRANSPOSE_SHIFTED_ROWS(X)                                                              \
     TILEMM__TRANSPOSE_NARROW_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_ELEMENTS_ROWS(X)                                                             \
     TILEMM__TRANSPOSE_REPEATED_ROWS(X)                                                             \
     TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_COLUMNS_ROWS(X)                                                              \

@@ -11,6 +11,7 @@ const tilemm__transpose_cost_t tilemm__transpose_cost = {
     .gather_rows = {16, 40, 28},
     .gather_least = 128 << 10,
     .tile_side = {20, 28},
+    .tile_bytes = 8 << 10,
     .gather_cols = 4,
     .gather_elem_size = 4,
     .small_tiles = 4,

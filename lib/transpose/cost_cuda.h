@@ -13,7 +13,7 @@
 typedef struct {
     /* Out of place. */
     int short_side;            /* elements: a shorter side leaves too much of a tile empty; */
-    int bytes_side;            /* of 1-byte elements of data that stays in L2 */
+    int bytes_side;            /* of 1-byte elements, of words_bytes[0] in all */
     int64_t gather_bytes[2];   /* of a matrix of a batch that is gathered at most; [1] of one that
                                   might be packed, of more data than the L2 cache should hold */
     int64_t repeated_bytes[2]; /* likewise by threads that repeat their way; [1] where each matrix
@@ -25,17 +25,19 @@ typedef struct {
     int gather_cols;      /* likewise columns, of elements up to gather_elem_size bytes */
     int gather_elem_size; /* bytes */
     int tile_side[2];     /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
+    int64_t tile_bytes;   /* of 1 byte: those suit a matrix of a batch of more bytes */
     int small_tiles;      /* tiles for each multiprocessor up to which smaller tiles are better */
     int full_thirds;      /* of the larger tiles' area: smaller ones that need less are better */
     int64_t odd_bytes; /* of a matrix of a batch that is gathered at most where no tile is full or
                           aligned, of elements from 4 bytes on */
     int64_t odd_elements;   /* in all that are gathered then */
     int64_t narrow_bytes;   /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
-    int64_t words_bytes[2]; /* in all that are transposed by words; [1] in rows longer than
+    int64_t words_bytes[2]; /* in all that are transposed by words, but for few rows, and for
+                               matrices of a batch up to packed_bytes; [1] in rows longer than
                                skewed_whole; */
     int64_t words_small, words_middle; /* by the smallest tiles, and of bytes by the next ones */
     int64_t packed_bytes; /* of a matrix of a batch that goes through shared memory whole; */
-    int64_t packed_few;   /* if there are more multiprocessors than matrices, up to three times */
+    int64_t packed_few;   /* if there are fewer matrices than multiprocessors, but a third */
     int64_t
         columns_least; /* of one of bytes in aligned rows whose columns are laid, and at most; */
     int64_t columns_most;
@@ -57,7 +59,8 @@ typedef struct {
     int few_batch;    /* matrices at most, */
     int zip_rows;     /* likewise rows, of 1-byte elements, */
     int zip_cols;     /* if there are at least this number of columns */
-    int early_blocks; /* for each multiprocessor, up to which the next kernel starts early; */
+    int early_blocks; /* for each multiprocessor, up to which the next kernel starts early, and
+                         blocks for few columns or rows are made smaller; */
     int early_direct; /* multiprocessors for each direct tile */
     double streaming_share; /* of the L2 cache: more data than that should not stay in it */
 

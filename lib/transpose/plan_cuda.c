@@ -156,8 +156,8 @@ static int is_words(const problem_t *p, const tilemm__transpose_row_t *row)
     const tilemm__transpose_args_t *args = p->args;
     return p->size <= 2 && args->batch_count <= UINT16_MAX &&
            args->cols <= (int64_t)row->cols * UINT16_MAX &&
-           product(args->rows + 128, args->ld_src * p->size) <= INT32_MAX - (1 << 16) &&
-           product(args->cols + 128, args->ld_dst * p->size) <= INT32_MAX - (1 << 16);
+           product(args->rows + 128, product(args->ld_src, p->size)) <= INT32_MAX - (1 << 16) &&
+           product(args->cols + 128, product(args->ld_dst, p->size)) <= INT32_MAX - (1 << 16);
 }
 
 /* Their first row for the problem. */
@@ -187,9 +187,17 @@ static int has_short_index(const tilemm__transpose_args_t *args)
 {
     /* As far from the first matrix as an index comes: the stride may be negative. */
     const int64_t stride = args->stride_src < 0 ? -args->stride_src : args->stride_src;
-    const int64_t last = (args->batch_count - 1) * stride + args->rows * args->ld_src + args->cols;
+    const int64_t last = product(args->batch_count - 1, stride);
+    const int64_t matrix = product(args->rows, args->ld_src);
     const int64_t room = INT32_MAX - 2 * TILEMM__TRANSPOSE_THREADS * 16;
-    return last <= room && args->rows * args->cols * args->batch_count <= room;
+    return last <= room && matrix <= room && last + matrix + args->cols <= room &&
+           product(product(args->rows, args->cols), args->batch_count) <= room;
+}
+
+/* Whether the kernel that takes elements one by one can count them. */
+static int is_elements(const problem_t *p)
+{
+    return product(p->each, p->args->batch_count) <= INT32_MAX - 4 * TILEMM__TRANSPOSE_THREADS;
 }
 
 /* The kernel that repeats a thread's way through the source has short indices, also of the matrices
@@ -211,64 +219,19 @@ static int repeats(const problem_t *p)
            (p->matrix_bytes % 16 != 0 || p->matrix_bytes <= cost.repeated_bytes[1]);
 }
 
+/* The row for the problem of the kernel that gathers. */
+static int gather_row(const problem_t *p)
+{
+    return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
+                                 p->streaming | (has_short_index(p->args) ? 0 : 2));
+}
+
 /* Bytes of a matrix up to which a batch that might be packed is gathered. */
 static int64_t gathered_bytes(const problem_t *p)
 {
     return p->streaming ? cost.gather_bytes[1]
            : repeats(p) ? cost.repeated_bytes[0]
                         : cost.gather_bytes[0];
-}
-
-/* ---- copies --------------------------------------------------------------------------------- */
-
-static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
-                      tilemm__transpose_cuda_plan_t *plan)
-{
-    const tilemm__transpose_args_t *args = p->args;
-    /* Filling with zeros may come with a transpose: the shape is the result's. */
-    const int64_t rows = args->trans ? args->cols : args->rows;
-    const int64_t cols = args->trans ? args->rows : args->cols;
-    tilemm__transpose_copy_t *copy = &plan->arm.copy;
-    /* What is not read need not be there: it has the shape of the result, too. */
-    copy->of.src = p->zero ? args->dst : args->src;
-    copy->of.dst = args->dst;
-    copy->of.rows = rows;
-    copy->of.cols = cols;
-    copy->of.batch = args->batch_count;
-    copy->of.ld_src = p->zero ? args->ld_dst : args->ld_src;
-    copy->of.ld_dst = args->ld_dst;
-    copy->of.stride_src = p->zero ? args->stride_dst : args->stride_src;
-    copy->of.stride_dst = args->stride_dst;
-    copy->of.elem_size = p->size;
-    copy->of.unit = row->access;
-    copy->of.scaled = args->scaled && args->alpha != 1.0f;
-    copy->of.zero = p->zero;
-    copy->of.alpha = args->alpha;
-    /* As one row, where nothing lies between rows. */
-    if (copy->of.ld_dst == cols && copy->of.ld_src == cols &&
-        (args->batch_count == 1 ||
-         (copy->of.stride_dst == rows * cols && copy->of.stride_src == rows * cols))) {
-        copy->of.cols = rows * cols * args->batch_count;
-        copy->of.rows = copy->of.batch = 1;
-    }
-    /* In a row, the last perhaps in part. */
-    const int64_t units = tilemm__div_up(copy->of.cols, tilemm__max(row->access / p->size, 1));
-    for (copy->of.block_cols = 1;
-         copy->of.block_cols < units && copy->of.block_cols < row->threads;)
-        copy->of.block_cols *= 2;
-    /* A thread's units lie along the row where a row has enough of them, else down the rows. */
-    if (units >= (int64_t)copy->of.block_cols * TILEMM__COPY_UNITS) {
-        copy->col_step = copy->of.block_cols;
-        copy->tile_rows = row->threads / copy->of.block_cols;
-        copy->tile_cols = copy->of.block_cols * TILEMM__COPY_UNITS;
-    } else {
-        copy->row_step = row->threads / copy->of.block_cols;
-        copy->tile_rows = copy->row_step * TILEMM__COPY_UNITS;
-        copy->tile_cols = copy->of.block_cols;
-    }
-    copy->tiles_down = (uint64_t)tilemm__div_up(copy->of.rows, copy->tile_rows);
-    copy->tiles_across = (uint64_t)tilemm__div_up(units, copy->tile_cols);
-    copy->tiles = copy->tiles_down * copy->tiles_across * (uint64_t)copy->of.batch;
 }
 
 /* ---- the choice ----------------------------------------------------------------------------- */
@@ -342,11 +305,14 @@ static int choose_short(const problem_t *p, int is_aligned)
     if (is_small && repeats(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_repeated, p->size, 16, 0);
     if ((is_small || has_short_columns) && is_gapless(args, p->each))
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
-                                     p->streaming | (has_short_index(args) ? 0 : 2));
+        return gather_row(p);
+    if (is_small && is_elements(p))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_elements, p->size, 16, 0);
+    /* Skewed tiles of batches of small matrices, or of few rows, would be rather empty. */
+    const int is_empty = args->rows < cost.short_side ||
+                         (args->batch_count > 1 && p->matrix_bytes <= cost.packed_bytes);
     if (is_words(p, &tilemm__transpose_rows[words]) && !(is_flat && p->streaming) &&
-        (args->rows < cost.short_side ||
-         p->bytes <= cost.words_bytes[args->cols * p->size > cost.skewed_whole]))
+        (is_empty || p->bytes <= cost.words_bytes[args->cols * p->size > cost.skewed_whole]))
         return words;
     return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_skewed, p->size, 16, is_flat);
 }
@@ -359,7 +325,8 @@ static int choose(const problem_t *p)
     const int64_t bytes = p->matrix_bytes;
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
     const int is_narrow =
-        p->shorter < (p->size == 1 && !p->streaming ? cost.bytes_side : cost.short_side);
+        p->shorter <
+        (p->size == 1 && p->bytes <= cost.words_bytes[0] ? cost.bytes_side : cost.short_side);
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
     if (is_few(p) && args->rows >= cost.few_rows)
@@ -371,20 +338,20 @@ static int choose(const problem_t *p)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
     if (is_aligned && lays_columns(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_columns, p->size, 16, 0);
-    if (p->size <= 2 && (!is_aligned || is_narrow ||
-                         (batched && p->size == 1 && bytes <= TILEMM__TRANSPOSE_BATCH_BYTES / 2)))
+    if (p->size <= 2 &&
+        (!is_aligned || is_narrow || (batched && p->size == 1 && bytes <= cost.tile_bytes)))
         return choose_short(p, is_aligned);
     if (is_gapless(args, p->each) &&
         ((batched && bytes <= cost.gather_bytes[0]) ||
          (args->rows <= cost.gather_rows[0] && args->rows < args->cols) ||
          (args->cols <= cost.gather_cols && p->size <= cost.gather_elem_size)))
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
-                                     p->streaming | (has_short_index(args) ? 0 : 2));
+        return gather_row(p);
     if (is_gapless(args, p->each) && (!is_aligned || is_narrow) &&
         ((batched && bytes <= cost.odd_bytes) ||
          product(p->each, args->batch_count) <= cost.odd_elements))
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
-                                     p->streaming | (has_short_index(args) ? 0 : 2));
+        return gather_row(p);
+    if (p->size >= 4 && batched && bytes <= cost.gather_bytes[0] && is_elements(p))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_elements, p->size, 16, 0);
     if (p->size <= 2 || p->size == 16 ||
         (is_aligned && !batched && p->shorter >= cost.tile_side[p->size / 8]))
         return choose_tile(p);
@@ -406,6 +373,7 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_copy: return !transposes && row->access <= p->aligned;
     case TILEMM__TRANSPOSE_BY_tile: return transposes && row->access <= p->aligned;
+    case TILEMM__TRANSPOSE_BY_elements: return transposes && is_elements(p);
     case TILEMM__TRANSPOSE_BY_repeated: return transposes && is_repeated(p);
     case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
     case TILEMM__TRANSPOSE_BY_columns: return transposes && is_columns(p);
@@ -416,7 +384,8 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     case TILEMM__TRANSPOSE_BY_skewed: return transposes && is_skewed(p, row->facet);
     case TILEMM__TRANSPOSE_BY_words: return transposes && is_words(p, row);
     case TILEMM__TRANSPOSE_BY_direct:
-        return transposes && row->access <= p->aligned && p->bytes <= cost.direct_bytes[0];
+        return transposes && row->access <= p->aligned && p->bytes <= cost.direct_bytes[0] &&
+               p->args->batch_count <= UINT16_MAX;
     case TILEMM__TRANSPOSE_BY_gather:
         return transposes && is_gapless(p->args, p->each) &&
                (row->facet & 2 || has_short_index(p->args));
@@ -501,13 +470,13 @@ static uint64_t share_units(const problem_t *p, const tilemm__transpose_row_t *r
 }
 
 /* Fill in the arm, and the launch, of a row. */
-static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
-                 tilemm__transpose_cuda_plan_t *plan)
+static void fill(const problem_t *p, const tilemm__limits_t *limits,
+                 const tilemm__transpose_row_t *row, tilemm__transpose_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
     tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
     if (row->method == TILEMM__TRANSPOSE_BY_copy) {
-        fill_copy(p, row, plan);
+        tilemm__plan_transpose_copy(args, p->zero, row, &plan->arm.copy);
         plan->launch.blocks = (unsigned)tilemm__min((int64_t)plan->arm.copy.tiles, INT32_MAX);
         return;
     }
@@ -523,12 +492,10 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     tiles->elem_size = p->size;
     tiles->scaled = args->scaled && args->alpha != 1.0f;
     tiles->alpha = args->alpha;
-    tiles->access = row->access;
     tiles->streaming = p->streaming;
     tiles->tile_rows = row->rows;
     tiles->tile_cols = row->cols;
     tiles->tile_batch = 1;
-    tiles->unit_in = tiles->unit_out = row->chunk;
     uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_shifted:
@@ -545,7 +512,7 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
         break;
     case TILEMM__TRANSPOSE_BY_skewed:
-        tilemm__plan_transpose_skewed(args, p->bytes, p->sm_count, row->facet, &plan->arm.skewed);
+        tilemm__plan_transpose_skewed(args, p->bytes, limits->cuda, row->facet, &plan->arm.skewed);
         count = plan->arm.skewed.tiles;
         break;
     case TILEMM__TRANSPOSE_BY_few: /* shifted, a lane of 32 lends */
@@ -564,11 +531,15 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
         count = (uint64_t)tilemm__div_up(args->batch_count, tiles->tile_batch);
         break;
     case TILEMM__TRANSPOSE_BY_gather:
+    case TILEMM__TRANSPOSE_BY_elements:
         if (!(row->facet & 2)) {
             plan->arm.gather.by_each = tilemm__division_by((uint32_t)p->each);
             plan->arm.gather.by_rows = tilemm__division_by((uint32_t)args->rows);
         }
-        count = (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->chunk);
+        count =
+            row->method == TILEMM__TRANSPOSE_BY_gather
+                ? (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->chunk)
+                : (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->cols * p->size);
         break;
     case TILEMM__TRANSPOSE_BY_repeated:
         count = (uint64_t)fill_repeated(p, row, &plan->arm.repeated);
@@ -585,7 +556,13 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
 int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
                                 const tilemm__limits_t *limits, tilemm__transpose_cuda_plan_t *plan)
 {
-    const problem_t p = problem_of(args, limits->cuda);
+    /* A matrix of one row may have any leading dimension: none that products of it overflow. */
+    tilemm__transpose_args_t own = *args;
+    if (own.rows == 1 && own.ld_src > INT32_MAX)
+        own.ld_src = own.cols;
+    if ((own.trans ? own.cols : own.rows) == 1 && own.ld_dst > INT32_MAX)
+        own.ld_dst = own.trans ? own.rows : own.cols;
+    const problem_t p = problem_of(&own, limits->cuda);
     int variant = choose(&p);
     memset(plan, 0, sizeof *plan);
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS &&
@@ -595,7 +572,7 @@ int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
             tilemm__transpose_is_allowed(limits, tilemm__transpose_rows[i].name))
             variant = i;
     plan->launch.concurrent = limits->cuda->cc >= 90;
-    fill(&p, &tilemm__transpose_rows[variant], plan);
+    fill(&p, limits, &tilemm__transpose_rows[variant], plan);
     plan->launch.variant = (tilemm__transpose_variant_t)variant;
     plan->method = tilemm__transpose_rows[variant].method;
     snprintf(plan->name, sizeof plan->name, "%s%s", tilemm__transpose_rows[variant].name,

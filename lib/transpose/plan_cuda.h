@@ -18,6 +18,7 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_shifted,
     TILEMM__TRANSPOSE_BY_narrow,
     TILEMM__TRANSPOSE_BY_gather,
+    TILEMM__TRANSPOSE_BY_elements,
     TILEMM__TRANSPOSE_BY_repeated,
     TILEMM__TRANSPOSE_BY_packed,
     TILEMM__TRANSPOSE_BY_columns,
@@ -76,9 +77,15 @@ int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
                                 const tilemm__limits_t *limits,
                                 tilemm__transpose_cuda_plan_t *plan);
 
+/* A copy by a row of copy.cu; `zero`: filled with zeros. */
+void tilemm__plan_transpose_copy(const tilemm__transpose_args_t *args, int zero,
+                                 const tilemm__transpose_row_t *row,
+                                 tilemm__transpose_copy_t *copy);
+
 /* The rest of skewed tiles whose head is filled in, for `bytes` bytes in all. */
 void tilemm__plan_transpose_skewed(const tilemm__transpose_args_t *args, int64_t bytes,
-                                   int sm_count, int is_flat, tilemm__transpose_skewed_t *skewed);
+                                   const tilemm__cuda_traits_t *traits, int is_flat,
+                                   tilemm__transpose_skewed_t *skewed);
 
 /* ---- in place ------------------------------------------------------------------------------- */
 

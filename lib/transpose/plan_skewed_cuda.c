@@ -33,15 +33,24 @@ static int64_t tile_bytes(int64_t bytes, int sm_count, int64_t most)
     return tilemm__min(tilemm__max(bytes / (cost.skewed_tiles * sm_count), 4096), most);
 }
 
+/* Bytes of shared memory for `rows` rows of a tile; the last piece of a flat one may go on past its
+ * last column. */
+static int64_t shared_of(const tilemm__transpose_skewed_t *skewed, int64_t rows)
+{
+    return rows * skewed->pitch + (rows * skewed->of.elem_size / PIECE + 1) * skewed->pad +
+           4 * PIECE;
+}
+
 /* Lanes of a warp one below the other, and how far apart the columns of the others are, so that
  * they meet other banks. */
-static void plan_lanes(tilemm__transpose_skewed_t *skewed)
+static void plan_lanes(tilemm__transpose_skewed_t *skewed, int64_t room)
 {
     const int size = skewed->of.elem_size, v = PIECE / size;
     const int64_t width = skewed->of.tile_cols;
     if (skewed->pitch / size % 2) { /* odd: columns as skewed as each other, or one column */
         const int is_full = 4 * width >= 3 * tilemm__round_up(width, 4 * v);
-        skewed->log_lanes = is_full || skewed->of.rows < LANES * v ? 3 : 5;
+        const int has_room = shared_of(skewed, LANES * v + skewed->of.halo) <= room;
+        skewed->log_lanes = is_full || !has_room || skewed->of.rows < LANES * v ? 3 : 5;
         skewed->log_apart = skewed->log_lanes == 3 ? log_of(v) : 0;
     } else { /* in the next bank, or in the same word */
         skewed->log_lanes = 5 - log_of(tilemm__min(width, 4));
@@ -97,9 +106,10 @@ static int64_t width_of(const tilemm__transpose_args_t *args, int sm_count)
     return best;
 }
 
-static void plan_columns(const tilemm__transpose_args_t *args, int64_t bytes, int sm_count,
-                         tilemm__transpose_skewed_t *skewed)
+static void plan_columns(const tilemm__transpose_args_t *args, int64_t bytes,
+                         const tilemm__cuda_traits_t *traits, tilemm__transpose_skewed_t *skewed)
 {
+    const int sm_count = traits->sm_count;
     tilemm__transpose_tiles_t *tiles = &skewed->of;
     const int size = tiles->elem_size, v = PIECE / size;
     const int64_t whole = args->ld_src * size, width = args->cols * size;
@@ -120,12 +130,15 @@ static void plan_columns(const tilemm__transpose_args_t *args, int64_t bytes, in
     skewed->pitch = skewed->together ? (int)whole : pitch_of(tiles, tiles->tile_cols);
     skewed->pad =
         args->ld_src % 2 == 0 && (!skewed->together || src_alignment == PIECE) ? PIECE : 0;
-    plan_lanes(skewed);
+    plan_lanes(skewed, (int64_t)traits->shared_per_block);
     const int groups = LANES >> skewed->log_lanes;
     const int64_t each = (int64_t)v << skewed->log_lanes; /* rows of a part */
     skewed->sets = (int)tilemm__round_up(tiles->tile_cols, groups << skewed->log_apart) / groups;
     share(skewed, tilemm__div_up(args->rows + tiles->halo, each), each * skewed->pitch,
           tile_bytes(bytes, sm_count, cost.skewed_bytes));
+    while (skewed->parts > 1 && shared_of(skewed, each * skewed->parts + tiles->halo) >
+                                    (int64_t)traits->shared_per_block)
+        skewed->parts--;
     tiles->tile_rows = (int)(each * skewed->parts) + tiles->halo;
     skewed->down = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
                                             tiles->tile_rows - tiles->halo);
@@ -151,21 +164,20 @@ static void plan_flat(const tilemm__transpose_args_t *args, int64_t bytes, int s
 }
 
 void tilemm__plan_transpose_skewed(const tilemm__transpose_args_t *args, int64_t bytes,
-                                   int sm_count, int is_flat, tilemm__transpose_skewed_t *skewed)
+                                   const tilemm__cuda_traits_t *traits, int is_flat,
+                                   tilemm__transpose_skewed_t *skewed)
 {
     tilemm__transpose_tiles_t *tiles = &skewed->of;
     const int size = tiles->elem_size;
     if (is_flat)
-        plan_flat(args, bytes, sm_count, skewed);
+        plan_flat(args, bytes, traits->sm_count, skewed);
     else
-        plan_columns(args, bytes, sm_count, skewed);
+        plan_columns(args, bytes, traits, skewed);
     const int64_t width = (int64_t)(tiles->tile_cols + skewed->before) * size;
     const int64_t pieces = tilemm__div_up(width + PIECE - 1, PIECE); /* that a row may touch */
     skewed->log_along = log_of(tilemm__min(2 * pieces - 1, TILEMM__TRANSPOSE_THREADS));
     skewed->by_row = tilemm__division_by(skewed->together ? (uint32_t)args->ld_src : 1);
     skewed->across = (uint64_t)tilemm__div_up(args->cols, tiles->tile_cols);
     skewed->tiles = skewed->down * skewed->across * (uint64_t)args->batch_count;
-    /* The last piece of a flat tile may go on past its last column. */
-    skewed->shared = tiles->tile_rows * skewed->pitch +
-                     (tiles->tile_rows * size / PIECE + 1) * skewed->pad + 4 * PIECE;
+    skewed->shared = (int)shared_of(skewed, tiles->tile_rows);
 }

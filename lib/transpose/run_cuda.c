@@ -15,6 +15,7 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
         [TILEMM__TRANSPOSE_BY_shifted] = tilemm__launch_transpose_shifted,
         [TILEMM__TRANSPOSE_BY_narrow] = tilemm__launch_transpose_narrow,
         [TILEMM__TRANSPOSE_BY_gather] = tilemm__launch_transpose_gather,
+        [TILEMM__TRANSPOSE_BY_elements] = tilemm__launch_transpose_elements,
         [TILEMM__TRANSPOSE_BY_repeated] = tilemm__launch_transpose_repeated,
         [TILEMM__TRANSPOSE_BY_packed] = tilemm__launch_transpose_packed,
         [TILEMM__TRANSPOSE_BY_columns] = tilemm__launch_transpose_columns,

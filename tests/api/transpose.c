@@ -192,7 +192,7 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
 }
 
 /* Few columns or rows, where rows of the result are aligned and where not; of batches, too. Batches
- * without gaps, and long strips, of elements of 1 and 2 bytes. */
+ * without gaps, and long ones of few columns or rows, of elements of 1 and 2 bytes. */
 static void narrow(tilemm_t ctx, int rounds, rng_t *rng)
 {
     for (int round = 0; round < rounds; round++) {
@@ -277,6 +277,87 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
+/* Kernels that are chosen for large matrices or for many only, on small ones: each takes what it
+ * can do. */
+static const struct {
+    const char *name;
+    size_t size;
+    int64_t least_rows, most_rows, least_cols, most_cols; /* of half of the matrices */
+} rare[] = {
+    {"transpose_words_sm75_64x32x1", 1, 1, 150, 1, 150},
+    {"transpose_words_sm75_128x32x1", 1, 1, 300, 1, 150},
+    {"transpose_words_sm75_128x64x1", 1, 1, 300, 1, 200},
+    {"transpose_words_sm75_64x16x2", 2, 1, 150, 1, 100},
+    {"transpose_words_sm75_64x32x2", 2, 1, 150, 1, 100},
+    {"transpose_skewed_sm75_x1", 1, 200, 3000, 1, 160},
+    {"transpose_skewed_sm75_x1_flat", 1, 1, 190, 1, 1500},
+    {"transpose_skewed_sm75_x2", 2, 200, 2000, 1, 80},
+    {"transpose_skewed_sm75_x2_flat", 2, 1, 90, 1, 900},
+    {"transpose_packed", 1, 16, 90, 1, 90},
+    {"transpose_columns", 2, 8, 60, 8, 8},
+    {"transpose_few", 1, 1, 9000, 2, 8},
+    {"transpose_few", 2, 1, 5000, 2, 8},
+    {"transpose_few", 4, 1, 3000, 2, 8},
+    {"transpose_zip", 1, 3, 8, 1, 9000},
+    {"transpose_elements", 1, 1, 40, 1, 40},
+    {"transpose_elements", 2, 1, 40, 1, 40},
+    {"transpose_elements", 4, 1, 30, 1, 30},
+    {"transpose_elements", 8, 1, 20, 1, 20},
+    {"transpose_elements", 16, 1, 20, 1, 20},
+    {"transpose_gather", 1, 1, 60, 1, 300},
+    {"transpose_repeated", 2, 1, 30, 1, 30},
+    {"transpose_tile", 1, 256, 256, 128, 512},
+    {"transpose_tile_sm75_64x64x2_stream", 2, 128, 256, 64, 256},
+    {"transpose_tile_sm75_64x64x4_stream", 4, 64, 128, 64, 256},
+    {"transpose_tile_sm75_32x32x8_stream", 8, 32, 96, 32, 96},
+    {"transpose_shifted", 4, 100, 300, 60, 200},
+    {"transpose_shifted", 8, 60, 200, 30, 100},
+    {"transpose_narrow_sm75_128x32x4", 4, 1, 200, 1, 60},
+    {"transpose_narrow_sm75_32x128x4", 4, 1, 60, 1, 200},
+    {"transpose_narrow_sm75_256x16x4", 4, 1, 400, 1, 30},
+    {"transpose_narrow_sm75_16x256x4", 4, 1, 30, 1, 400},
+    {"transpose_narrow_sm75_128x32x8", 8, 1, 200, 1, 60},
+    {"transpose_narrow_sm75_32x128x8", 8, 1, 60, 1, 200},
+};
+
+static void forced(int rounds, rng_t *rng)
+{
+    for (size_t k = 0; k < sizeof rare / sizeof rare[0]; k++) {
+        int taken = 0;
+        setenv("TILEMM_VARIANT", rare[k].name, 1);
+        tilemm_t ctx = test_context(TEST_BACKEND, "");
+        unsetenv("TILEMM_VARIANT");
+        /* Longer where few are as the kernel wants them: not in the host's memory, or aligned. */
+        for (int i = 0; i < rounds || (taken < 3 && i < 100 * rounds); i++) {
+            transposes_t t = {.size = rare[k].size};
+            const int is_aligned = i % 4 == 0, has_gaps = i % 3 == 0;
+            t.rows = rng_range(rng, rare[k].least_rows, rare[k].most_rows);
+            t.cols = rng_range(rng, rare[k].least_cols, rare[k].most_cols);
+            t.batch = i % 2 ? 1 : rng_range(rng, 2, i % 10 ? 5 : 200);
+            while (t.rows * t.cols * t.batch > 400000)
+                t.batch = (t.batch + 1) / 2;
+            t.ld_src = t.cols + has_gaps * rng_range(rng, 0, 9);
+            t.ld_dst = t.rows + has_gaps * rng_range(rng, 0, 9);
+            if (is_aligned) {
+                t.ld_src = (t.cols + 15) & -16;
+                t.ld_dst = (t.rows + 15) & -16;
+            }
+            t.stride_src = t.rows * t.ld_src + has_gaps * rng_range(rng, 0, 5);
+            t.stride_dst = t.cols * t.ld_dst + has_gaps * rng_range(rng, 0, 5);
+            if (i % 5 == 2) { /* the matrices aligned */
+                t.stride_src = (t.stride_src + 15) & -16;
+                t.stride_dst = (t.stride_dst + 15) & -16;
+            }
+            if (i % 7 == 3)
+                t.stride_src = -t.stride_src;
+            run(ctx, &t, t.batch > 1, rng);
+            taken += strncmp(tilemm_last_kernel(ctx), rare[k].name, strlen(rare[k].name)) == 0;
+        }
+        CHECK(taken > 0, "%s: taken by no transpose of %zu bytes", rare[k].name, rare[k].size);
+        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    }
+}
+
 /* Rows so far apart that the last ones lie past 2^32 elements: of the source, then of the result.
  */
 static void far_apart(tilemm_t ctx)
@@ -329,6 +410,8 @@ int main(void)
         scaled(ctx, test_quick() ? 20 : 80, &rng);
         far_apart(ctx);
     }
+    if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
+        forced(test_quick() ? 20 : 120, &rng);
     operand_free(&source);
     operand_free(&result);
     return check_exit();

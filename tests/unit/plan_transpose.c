@@ -22,13 +22,17 @@ static int64_t draw_size(void)
 static tilemm__transpose_args_t draw_problem(int in_place)
 {
     tilemm__transpose_args_t args = {.rows = draw_size(), .cols = draw_size()};
-    args.batch_count = in_place || pick(2) ? 1 : draw_size();
+    args.batch_count = in_place || pick(2) ? 1 : pick_size(18);
     args.elem_size = (size_t)1 << pick(5);
     args.trans = pick(6) != 0;
     args.scaled = args.elem_size == 4 && pick(3) == 0;
     args.alpha = pick(4) ? 2.0f : 0.0f;
     args.ld_src = args.cols + (pick(2) ? 0 : pick(20));
     args.ld_dst = (args.trans ? args.rows : args.cols) + (pick(2) ? 0 : pick(20));
+    if (!in_place && pick(8) == 0) /* more than short indices hold */
+        args.ld_src += pick(1 << 27);
+    if (!in_place && pick(8) == 0)
+        args.ld_dst += pick(1 << 27);
     args.stride_src = args.rows * args.ld_src;
     args.stride_dst = (args.trans ? args.cols : args.rows) * args.ld_dst;
     args.dst = (void *)(uintptr_t)(4096 + (pick(2) ? 0 : 8 * pick(4)));
@@ -96,6 +100,33 @@ static void check_repeated(const tilemm__transpose_repeated_t *r, unsigned block
           (long long)all, r->total, (long long)wrong);
 }
 
+/* Offsets within a matrix, also of what a tile has beyond it, are short, and so are two dimensions
+ * of the grid; a halo has the rows of 16 bytes unless all rows of the result are aligned. */
+static void check_words(const tilemm__transpose_args_t *args, const tilemm__transpose_row_t *row,
+                        const tilemm__transpose_tiles_t *tiles, const char *name)
+{
+    const int64_t size = (int64_t)args->elem_size, unit = 16 / size;
+    const int is_aligned = (uintptr_t)args->dst % 16 == 0 && args->ld_dst % unit == 0 &&
+                           (args->batch_count == 1 || args->stride_dst % unit == 0);
+    CHECK(args->batch_count <= UINT16_MAX &&
+              tilemm__div_up(args->cols, tiles->tile_cols) <= UINT16_MAX,
+          "%s: the grid", name);
+    CHECK((double)(args->rows + row->rows) * (double)args->ld_src * (double)size < INT32_MAX &&
+              (double)(args->cols + row->cols) * (double)args->ld_dst * (double)size < INT32_MAX,
+          "%s: the offsets", name);
+    CHECK(tiles->halo == (is_aligned ? 0 : unit), "%s: a halo of %d", name, tiles->halo);
+}
+
+/* The rows of a tile have room, each with the 16 bytes in which it begins and ends. */
+static void check_skewed(const tilemm__transpose_skewed_t *skewed, size_t shared, const char *name)
+{
+    const int width = (skewed->of.tile_cols + skewed->before) * skewed->of.elem_size;
+    CHECK((size_t)skewed->shared <= shared && skewed->tiles > 0 && skewed->pitch > 0 &&
+              (int64_t)skewed->of.tile_rows * (skewed->together ? skewed->pitch : width) <=
+                  skewed->shared,
+          "%s: %d bytes of shared memory", name, skewed->shared);
+}
+
 static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
 {
     const tilemm__transpose_args_t args = draw_problem(0);
@@ -120,7 +151,10 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
               "%s: not all", plan.name);
         return;
     }
-    if (plan.method == TILEMM__TRANSPOSE_BY_gather)
+    if (plan.method == TILEMM__TRANSPOSE_BY_elements)
+        count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count,
+                                         row->threads * row->cols);
+    else if (plan.method == TILEMM__TRANSPOSE_BY_gather)
         count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count *
                                              (int64_t)args.elem_size,
                                          row->threads * row->chunk);
@@ -133,8 +167,9 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
         const int64_t of_warp = is_few ? (32 - is_shifted) * row->rows : 31 * row->cols;
         const int warps = (int)plan.launch.threads / 32;
         CHECK(warps > 0 && warps * 32 == (int)plan.launch.threads &&
-                  (int)plan.launch.threads <= row->threads,
-              "%s: %u threads", plan.name, plan.launch.threads);
+                  (int)plan.launch.threads <= row->threads &&
+                  (warps == 1 || plan.launch.blocks >= (unsigned)limits->cuda->sm_count),
+              "%s: %u blocks of %u threads", plan.name, plan.launch.blocks, plan.launch.threads);
         count = (uint64_t)(args.batch_count *
                            tilemm__div_up(tilemm__div_up(lines, of_warp), tilemm__max(warps, 1)));
     } else /* the tiles cover the matrix, and no tile is beyond it */
@@ -154,6 +189,13 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                                      TILEMM__TRANSPOSE_BATCH_BYTES)
                        : (int64_t)limits->cuda->shared_per_block),
           "%s: the tile", plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_words)
+        check_words(&args, row, tiles, plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_skewed)
+        check_skewed(&plan.arm.skewed, limits->cuda->shared_per_block, plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_narrow && !*limits->variant)
+        CHECK((row->rows < row->cols) == (args.rows < args.cols), "%s for %lld x %lld", plan.name,
+              (long long)args.rows, (long long)args.cols);
     if (plan.method == TILEMM__TRANSPOSE_BY_repeated)
         check_repeated(&plan.arm.repeated, plan.launch.blocks, row->cols, plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_packed)

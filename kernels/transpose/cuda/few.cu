@@ -7,7 +7,7 @@
  *
  * Assumes: compute capability 7.5 or later; ld_src == cols; src, of every matrix, aligned to 16
  * bytes, and without SHIFTED the rows of dst, too; operands that do not overlap; a grid of the
- * exact size, as many blocks for each matrix.
+ * exact size, as many blocks for each matrix, of 1 to 8 warps.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -18,8 +18,8 @@
 enum { LANES = 32 };
 
 /* What has no 16 bytes at the ends of rows of the result, element by element: of the units of the
- * warp's lanes that have `ends`. All lanes share the elements of each: `row` is its first one, and
- * if it is `whole`, only what is behind its row's beginning. */
+ * warp's lanes that have `ends`. All lanes share the elements of each: from row `row` on, of columns
+ * whose 16 bytes begin before the result's row does; or of all, if it is not `whole`. */
 template <int BYTES, int COLS, bool SHIFTED>
 static __device__ __forceinline__ void
 ends_out(tilemm__element<BYTES> *dst, const tilemm__element<BYTES> *src, bool ends, int64_t row,
@@ -88,7 +88,7 @@ static __device__ __forceinline__ void few(const tilemm__transpose_tiles_t p)
                 two[k] = __shfl_up_sync(0xffffffff, w[k], 1);
                 two[4 + k] = w[k];
             }
-            funnel<BYTES, 16>(w, two, 16 - back * BYTES);
+            funnel<BYTES>(w, two, 16 - back * BYTES);
         }
         if (whole && row >= back && lane >= SHIFTED)
             put<16, true>(to + (row - back), w);

@@ -74,7 +74,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 #pragma unroll
                 for (int i = 0; i < V; i++) {
                     const unsigned char *q = base + i * row_bytes;
-                    funnel<BYTES, CHUNK>(in[i], two[i], (int)((uintptr_t)q % CHUNK));
+                    funnel<BYTES>(in[i], two[i], (int)((uintptr_t)q % CHUNK));
                     if (single >> i & 1) {
 #pragma unroll
                         for (int e = 0; e < V; e++)
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                 if (shift)
                     get<CHUNK>(two + W,
                                tile + tilemm__transpose_chunk(c, from / V + 1, DOWN, V) * CHUNK);
-                funnel<BYTES, CHUNK>(w, two, shift * BYTES);
+                funnel<BYTES>(w, two, shift * BYTES);
                 if (inside || (r >= 0 && r + V <= p.rows)) {
                     put<CHUNK, true>(q, w);
                 } else {
@@ -131,7 +131,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(bytes == 2 ? 2 : 4)),                         \
+    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(4)),                         \
                      tilemm__transpose_tiles_t, shifted<bytes, chunk, rows, cols>)
 TILEMM__TRANSPOSE_SHIFTED_ROWS(KERNEL)
 

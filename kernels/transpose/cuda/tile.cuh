@@ -1,7 +1,7 @@
 /* tile.cuh - what the transpose kernels share: registers to and from memory, small blocks
  * transposed in registers, tiles to and from shared memory.
  *
- * Assumes: blocks of THREADS threads; compute capability 7.5 or later.
+ * Assumes: compute capability 7.5 or later; blocks of THREADS threads where that is used.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_TILE_CUH
@@ -16,7 +16,7 @@
 #include "kernels/transpose/layout.h"
 #include "transpose.h"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS }; /* of blocks, but for tile.cu and slabs.cu */
+enum { THREADS = TILEMM__TRANSPOSE_THREADS }; /* of the blocks of most kernels */
 
 /* What a kernel out of place does first. */
 static __device__ __forceinline__ void begin(const tilemm__transpose_tiles_t &p)
@@ -125,24 +125,20 @@ static __device__ __forceinline__ void put_element(unsigned char *p, int e, cons
         put_chunk<BYTES, 8, false>(p + at, w + at / 4);
 }
 
-/* CHUNK bytes out of two chunks, from byte `shift` on, a multiple of BYTES. */
-template <int BYTES, int CHUNK>
-static __device__ __forceinline__ void funnel(uint32_t (&out)[CHUNK / 4],
-                                              uint32_t (&two)[CHUNK / 2], int shift)
+/* 16 bytes out of 32, from byte `shift` on, a multiple of BYTES. */
+template <int BYTES>
+static __device__ __forceinline__ void funnel(uint32_t (&out)[4], uint32_t (&two)[8], int shift)
 {
-    enum { W = CHUNK / 4 };
-    if (W == 4) {
 #pragma unroll
-        for (int k = 0; k < 6; k++)
-            two[k] = shift & 8 ? two[k + 2] : two[k];
-    }
+    for (int k = 0; k < 6; k++)
+        two[k] = shift & 8 ? two[k + 2] : two[k];
     if (BYTES <= 4) {
 #pragma unroll
-        for (int k = 0; k < W + 1; k++)
+        for (int k = 0; k < 5; k++)
             two[k] = shift & 4 ? two[k + 1] : two[k];
     }
 #pragma unroll
-    for (int k = 0; k < W; k++)
+    for (int k = 0; k < 4; k++)
         out[k] = BYTES < 4 ? __funnelshift_r(two[k], two[k + 1], shift % 4 * 8) : two[k];
 }
 

@@ -22,7 +22,7 @@ extern "C" {
 /* Threads in a block of most kernels. */
 enum { TILEMM__TRANSPOSE_THREADS = 256 };
 
-/* Bytes of the matrices that a block has in shared memory, if they are small. */
+/* Bytes of the matrices of a batch that a block has in shared memory, if they are small. */
 enum { TILEMM__TRANSPOSE_BATCH_BYTES = 16384 };
 
 /* How a kernel is launched. */
@@ -43,12 +43,10 @@ typedef struct {
     int elem_size;
     int scaled;
     float alpha;
-    int access;    /* bytes that the rows of both operands are aligned to */
     int early;     /* the next kernel's blocks may come before this kernel's have ended */
     int streaming; /* the data should not stay in the L2 cache */
     int halo;      /* rows of a tile beyond the rows that it writes; see the kernel */
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
-    int unit_in, unit_out;                /* bytes of an access on either side */
 } tilemm__transpose_tiles_t;
 
 /* ---- out of place --------------------------------------------------------------------------- */
@@ -215,12 +213,12 @@ typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launc
 
 tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
-    tilemm__launch_transpose_gather, tilemm__launch_transpose_repeated,
-    tilemm__launch_transpose_packed, tilemm__launch_transpose_columns,
-    tilemm__launch_transpose_words, tilemm__launch_transpose_few, tilemm__launch_transpose_skewed,
-    tilemm__launch_transpose_direct, tilemm__launch_transpose_zip, tilemm__launch_transpose_swap,
-    tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs, tilemm__launch_transpose_chains,
-    tilemm__launch_transpose_move;
+    tilemm__launch_transpose_gather, tilemm__launch_transpose_elements,
+    tilemm__launch_transpose_repeated, tilemm__launch_transpose_packed,
+    tilemm__launch_transpose_columns, tilemm__launch_transpose_words, tilemm__launch_transpose_few,
+    tilemm__launch_transpose_skewed, tilemm__launch_transpose_direct, tilemm__launch_transpose_zip,
+    tilemm__launch_transpose_swap, tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs,
+    tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
 
 #ifdef __cplusplus
 }

@@ -13,8 +13,8 @@
  * element or after its last: words that go beyond are read element by element.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; matrices
- * that lie within 2^31 - 2^16 bytes each; a grid of the exact size, of tiles down, tiles across,
- * and matrices.
+ * that would lie within 2^31 - 2^16 bytes with 128 rows and columns more; a grid of the exact size,
+ * of tiles down, tiles across, and matrices.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -55,7 +55,7 @@ static __device__ __forceinline__ void words(const tilemm__transpose_tiles_t p)
         (const unsigned char *)p.src + blockIdx.z * p.stride_src * BYTES;
     unsigned char *const dst = (unsigned char *)p.dst + blockIdx.z * p.stride_dst * BYTES;
     const int from = r0 * ld_src + (c0 + x * SIDE) * BYTES;
-    /* Words that begin before are followed by one. */
+    /* A word that begins below this is followed by another one of the matrix. */
     const int bytes = (int)(p.rows - 1) * ld_src + (int)p.cols * BYTES;
     const unsigned followed = max(bytes - (2 * WORD - 1), 0);
     const bool is_across = x * SIDE < cols;

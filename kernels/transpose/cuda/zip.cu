@@ -6,7 +6,8 @@
  * those of the lane behind, and a warp's last lane only lends.
  *
  * Assumes: compute capability 7.5 or later; ld_dst == rows; dst, of every matrix, aligned to 16
- * bytes; operands that do not overlap; a grid of the exact size, as many blocks for each matrix.
+ * bytes; operands that do not overlap; a grid of the exact size, as many blocks for each
+ * matrix, of 1 to 8 warps.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -64,7 +65,7 @@ static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
                 two[k] = w[k];
                 two[4 + k] = __shfl_down_sync(0xffffffff, w[k], 1);
             }
-            funnel<1, 16>(w, two, skew);
+            funnel<1>(w, two, skew);
         }
 #pragma unroll
         for (int k = 0; k < 4; k++)
