@@ -18,8 +18,8 @@
 enum { LANES = 32 };
 
 /* What has no 16 bytes at the ends of rows of the result, element by element: of the units of the
- * warp's lanes that have `ends`. All lanes share the elements of each: from row `row` on, of columns
- * whose 16 bytes begin before the result's row does; or of all, if it is not `whole`. */
+ * warp's lanes that have `ends`. All lanes share the elements of each: from row `row` on, of
+ * columns whose 16 bytes begin before the result's row does; or of all, if it is not `whole`. */
 template <int BYTES, int COLS, bool SHIFTED>
 static __device__ __forceinline__ void
 ends_out(tilemm__element<BYTES> *dst, const tilemm__element<BYTES> *src, bool ends, int64_t row,

@@ -131,8 +131,8 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(4)),                         \
-                     tilemm__transpose_tiles_t, shifted<bytes, chunk, rows, cols>)
+    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(4)), tilemm__transpose_tiles_t,               \
+                     shifted<bytes, chunk, rows, cols>)
 TILEMM__TRANSPOSE_SHIFTED_ROWS(KERNEL)
 
 LAUNCHER(shifted, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_SHIFTED_ROWS(ROW))
