@@ -10,6 +10,7 @@ const tilemm__transpose_cost_t tilemm__transpose_cost = {
     .repeated_bytes = {1150, 64},
     .gather_rows = {16, 40, 28},
     .gather_least = 128 << 10,
+    .elements_most = 768,
     .tile_side = {20, 28},
     .tile_bytes = 8 << 10,
     .gather_cols = 4,

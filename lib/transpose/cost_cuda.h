@@ -22,12 +22,15 @@ typedef struct {
                            1- and 2-byte elements, of gather_least bytes in all or more; [2] of
                            data that does not stay in L2 */
     int64_t gather_least;
-    int gather_cols;      /* likewise columns, of elements up to gather_elem_size bytes */
-    int gather_elem_size; /* bytes */
-    int tile_side[2];     /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
-    int64_t tile_bytes;   /* of 1 byte: those suit a matrix of a batch of more bytes */
-    int small_tiles;      /* tiles for each multiprocessor up to which smaller tiles are better */
-    int full_thirds;      /* of the larger tiles' area: smaller ones that need less are better */
+    int64_t elements_most; /* of a matrix of a batch that is not gathered, 16 bytes at a time, but
+                              element by element */
+    int gather_cols;       /* columns of a matrix that is gathered at most, of elements up to
+                              gather_elem_size bytes */
+    int gather_elem_size;  /* bytes */
+    int tile_side[2];      /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
+    int64_t tile_bytes;    /* of 1 byte: those suit a matrix of a batch of more bytes */
+    int small_tiles;       /* tiles for each multiprocessor up to which smaller tiles are better */
+    int full_thirds;       /* of the larger tiles' area: smaller ones that need less are better */
     int64_t odd_bytes; /* of a matrix of a batch that is gathered at most where no tile is full or
                           aligned, of elements from 4 bytes on */
     int64_t odd_elements;   /* in all that are gathered then */

@@ -200,6 +200,12 @@ static int is_elements(const problem_t *p)
     return product(p->each, p->args->batch_count) <= INT32_MAX - 4 * TILEMM__TRANSPOSE_THREADS;
 }
 
+/* Whether a block for each matrix would be too many. */
+static int is_tiny(const problem_t *p)
+{
+    return p->args->batch_count > 1 && p->each <= cost.elements_most && is_elements(p);
+}
+
 /* The kernel that repeats a thread's way through the source has short indices, also of the matrices
  * that its last blocks number behind the end. */
 static int is_repeated(const problem_t *p)
@@ -306,7 +312,7 @@ static int choose_short(const problem_t *p, int is_aligned)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_repeated, p->size, 16, 0);
     if ((is_small || has_short_columns) && is_gapless(args, p->each))
         return gather_row(p);
-    if (is_small && is_elements(p))
+    if (is_tiny(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_elements, p->size, 16, 0);
     /* Skewed tiles of batches of small matrices, or of few rows, would be rather empty. */
     const int is_empty = args->rows < cost.short_side ||
@@ -350,7 +356,7 @@ static int choose(const problem_t *p)
         ((batched && bytes <= cost.odd_bytes) ||
          product(p->each, args->batch_count) <= cost.odd_elements))
         return gather_row(p);
-    if (p->size >= 4 && batched && bytes <= cost.gather_bytes[0] && is_elements(p))
+    if (p->size >= 4 && is_tiny(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_elements, p->size, 16, 0);
     if (p->size <= 2 || p->size == 16 ||
         (is_aligned && !batched && p->shorter >= cost.tile_side[p->size / 8]))
@@ -500,7 +506,7 @@ static void fill(const problem_t *p, const tilemm__limits_t *limits,
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_shifted:
         /* Rows of the tile beyond those written, so that writes begin at whole transfers. */
-        tiles->halo = p->aligned_dst >= row->chunk ? 0 : p->size == 1 ? 16 : 32 / p->size;
+        tiles->halo = p->aligned_dst >= row->chunk ? 0 : 32 / p->size;
         count = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
                                          row->rows - tiles->halo) *
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
