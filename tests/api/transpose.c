@@ -358,40 +358,42 @@ static void forced(int rounds, rng_t *rng)
     }
 }
 
-/* Rows so far apart that the last ones lie past 2^32 elements: of the source, then of the result.
- */
-static void far_apart(tilemm_t ctx)
+/* Rows so far apart that the last ones lie past 2^32 elements of `size` bytes: of the source, then
+ * of the result. */
+static void far_apart(tilemm_t ctx, size_t size, rng_t *rng)
 {
-    enum { ROWS = 100, COLS = 9 };
+    enum { ROWS = 100, COLS = 9, SIZE = 4 };
     const int64_t ld = ((int64_t)1 << 26) + 11;
-    size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + COLS);
-    float *big = sparse_alloc(TEST_BACKEND, bytes);
-    float *small = sparse_alloc(TEST_BACKEND, sizeof(float) * ROWS * COLS);
-    float a[ROWS][COLS], got[ROWS][COLS] = {{0}}, transposed[COLS][ROWS];
+    const size_t bytes = size * (size_t)((ROWS - 1) * ld + COLS), row = size * COLS;
+    char *big = sparse_alloc(TEST_BACKEND, bytes);
+    char *small = sparse_alloc(TEST_BACKEND, row * ROWS);
+    unsigned char a[ROWS * COLS * SIZE], got[ROWS * COLS * SIZE] = {0};
+    unsigned char transposed[COLS * ROWS * SIZE];
     if (!big || !small) {
         printf("no memory for rows past 2^32 elements: left out\n");
     } else {
-        for (int i = 0; i < ROWS; i++) {
-            for (int j = 0; j < COLS; j++)
-                a[i][j] = (float)(i * COLS + j + 1);
-            sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
-        }
-        CHECK_OK(ctx, tilemm_transpose(ctx, ROWS, COLS, 4, big, ld, small, ROWS));
+        int64_t wrong = 0;
+        rng_bytes(rng, a, row * ROWS);
+        for (int i = 0; i < ROWS; i++)
+            sparse_write(TEST_BACKEND, big + i * ld * (int64_t)size, a + i * row, row);
+        CHECK_OK(ctx, tilemm_transpose(ctx, ROWS, COLS, size, big, ld, small, ROWS));
         CHECK_OK(ctx, tilemm_synchronize(ctx));
-        sparse_read(TEST_BACKEND, transposed, small, sizeof(transposed));
+        sparse_read(TEST_BACKEND, transposed, small, row * ROWS);
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t j = 0; j < COLS; j++)
+                wrong += memcmp(transposed + (j * ROWS + i) * size, a + (i * COLS + j) * size,
+                                size) != 0;
+        CHECK(wrong == 0, "from past 2^32, %zu bytes: %lld elements wrong", size, (long long)wrong);
         for (int i = 0; i < ROWS; i++)
-            for (int j = 0; j < COLS; j++)
-                CHECK(transposed[j][i] == a[i][j], "from past 2^32: (%d, %d)", i, j);
-        for (int i = 0; i < ROWS; i++)
-            sparse_write(TEST_BACKEND, big + i * ld, got[i], sizeof(got[i]));
-        CHECK_OK(ctx, tilemm_transpose(ctx, COLS, ROWS, 4, small, ROWS, big, ld));
+            sparse_write(TEST_BACKEND, big + i * ld * (int64_t)size, got + i * row, row);
+        CHECK_OK(ctx, tilemm_transpose(ctx, COLS, ROWS, size, small, ROWS, big, ld));
         CHECK_OK(ctx, tilemm_synchronize(ctx));
         for (int i = 0; i < ROWS; i++)
-            sparse_read(TEST_BACKEND, got[i], big + i * ld, sizeof(got[i]));
-        CHECK(memcmp(got, a, sizeof(a)) == 0, "to past 2^32");
+            sparse_read(TEST_BACKEND, got + i * row, big + i * ld * (int64_t)size, row);
+        CHECK(memcmp(got, a, row * ROWS) == 0, "to past 2^32, %zu bytes", size);
     }
     sparse_free(TEST_BACKEND, big, bytes);
-    sparse_free(TEST_BACKEND, small, sizeof(float) * ROWS * COLS);
+    sparse_free(TEST_BACKEND, small, row * ROWS);
 }
 
 int main(void)
@@ -408,7 +410,8 @@ int main(void)
         batches(ctx, test_quick() ? 20 : 100, &rng);
         narrow(ctx, test_quick() ? 21 : 105, &rng);
         scaled(ctx, test_quick() ? 20 : 80, &rng);
-        far_apart(ctx);
+        for (int i = 0; i < 3; i++)
+            far_apart(ctx, sizes[i], &rng);
     }
     if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
         forced(test_quick() ? 20 : 120, &rng);
