@@ -170,7 +170,7 @@ static void test_words_tile(int size, int rows, int cols, int threads)
     }
     for (int round = 0; round < 100; round++)
         for (int k = 0; k < 5; k++) {
-            int back[64];
+            int back[64] = {0};
             for (int j = 0; j < across; j++)
                 back[j] = (int)pick(16 / size) * size;
             for (int lane = 0; lane < LANES; lane++) {
