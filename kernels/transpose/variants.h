@@ -79,11 +79,11 @@
 
 /* A thread has 4 elements. */
 #define TILEMM__TRANSPOSE_ELEMENTS_ROWS(X)                                                         \
-    X(elements, 1x4x1, 1, 1, 4, 1, 1, 256, 0)                                                      \
-    X(elements, 1x4x2, 2, 1, 4, 2, 2, 256, 0)                                                      \
-    X(elements, 1x4x4, 4, 1, 4, 4, 4, 256, 0)                                                      \
-    X(elements, 1x4x8, 8, 1, 4, 8, 8, 256, 0)                                                      \
-    X(elements, 1x4x16, 16, 1, 4, 16, 8, 256, 0)
+    X(elements, 1x4x1, 1, 1, 4, 4, 1, 256, 0)                                                      \
+    X(elements, 1x4x2, 2, 1, 4, 8, 2, 256, 0)                                                      \
+    X(elements, 1x4x4, 4, 1, 4, 16, 4, 256, 0)                                                     \
+    X(elements, 1x4x8, 8, 1, 4, 32, 8, 256, 0)                                                     \
+    X(elements, 1x4x16, 16, 1, 4, 64, 8, 256, 0)
 
 /* A thread gathers 4 units of 4 elements. */
 #define TILEMM__TRANSPOSE_REPEATED_ROWS(X)                                                         \

@@ -300,7 +300,6 @@ static int choose_short(const problem_t *p, int is_aligned)
         is_wide &&
         (args->rows <= cost.gather_rows[0] ||
          (args->rows <= cost.gather_rows[1 + p->streaming] && p->bytes >= cost.gather_least));
-    const int words = words_row(p);
     /* Whole matrices, where that leaves no multiprocessor idle. */
     if (is_packed(p) && !is_aligned && p->matrix_bytes > gathered_bytes(p) &&
         (args->batch_count >= p->sm_count ||
@@ -317,6 +316,7 @@ static int choose_short(const problem_t *p, int is_aligned)
     /* Skewed tiles of batches of small matrices, or of few rows, would be rather empty. */
     const int is_empty = args->rows < cost.short_side ||
                          (args->batch_count > 1 && p->matrix_bytes <= cost.packed_bytes);
+    const int words = words_row(p);
     if (is_words(p, &tilemm__transpose_rows[words]) && !(is_flat && p->streaming) &&
         (is_empty || p->bytes <= cost.words_bytes[args->cols * p->size > cost.skewed_whole]))
         return words;
@@ -356,7 +356,7 @@ static int choose(const problem_t *p)
         ((batched && bytes <= cost.odd_bytes) ||
          product(p->each, args->batch_count) <= cost.odd_elements))
         return gather_row(p);
-    if (p->size >= 4 && is_tiny(p))
+    if (is_tiny(p))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_elements, p->size, 16, 0);
     if (p->size <= 2 || p->size == 16 ||
         (is_aligned && !batched && p->shorter >= cost.tile_side[p->size / 8]))
@@ -505,14 +505,10 @@ static void fill(const problem_t *p, const tilemm__limits_t *limits,
     uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_shifted:
-        /* Rows of the tile beyond those written, so that writes begin at whole transfers. */
-        tiles->halo = p->aligned_dst >= row->chunk ? 0 : 32 / p->size;
-        count = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
-                                         row->rows - tiles->halo) *
-                (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
-        break;
     case TILEMM__TRANSPOSE_BY_words:
-        tiles->halo = p->aligned_dst >= row->chunk ? 0 : row->chunk / p->size;
+        /* Rows of the tile beyond those written, so that writes begin at whole transfers. */
+        if (p->aligned_dst < row->chunk)
+            tiles->halo = (row->method == TILEMM__TRANSPOSE_BY_words ? 16 : 32) / p->size;
         count = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
                                          row->rows - tiles->halo) *
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
@@ -542,10 +538,7 @@ static void fill(const problem_t *p, const tilemm__limits_t *limits,
             plan->arm.gather.by_each = tilemm__division_by((uint32_t)p->each);
             plan->arm.gather.by_rows = tilemm__division_by((uint32_t)args->rows);
         }
-        count =
-            row->method == TILEMM__TRANSPOSE_BY_gather
-                ? (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->chunk)
-                : (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->cols * p->size);
+        count = (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->chunk);
         break;
     case TILEMM__TRANSPOSE_BY_repeated:
         count = (uint64_t)fill_repeated(p, row, &plan->arm.repeated);

@@ -287,9 +287,7 @@ static void try_rounds(rng_t *rng, const char *name, int i)
     float *const all = host_array(span * MATRICES);
     void *const device_all = device_array(bytes * MATRICES);
     product_t p = product_of(&g);
-    setenv("TILEMM_VARIANT", name, 1);
-    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
-    unsetenv("TILEMM_VARIANT");
+    tilemm_t ctx = test_context_of(TILEMM_BACKEND_CUDA, "", name);
     CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
     for (int lines = 0; lines < LINES_COUNT; lines++) {
         int64_t other = 0;

@@ -127,9 +127,7 @@ static int capture(tilemm_t ctx, const operation_t *operation, uint64_t seed, co
 /* A context on the stream that prefers the rows whose names begin with `variant`. */
 static tilemm_t open_context(const char *arch, const char *variant)
 {
-    setenv("TILEMM_VARIANT", variant, 1);
-    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
-    unsetenv("TILEMM_VARIANT");
+    tilemm_t ctx = test_context_of(TILEMM_BACKEND_CUDA, arch, variant);
     CHECK_OK(ctx, tilemm_set_stream(ctx, stream));
     return ctx;
 }

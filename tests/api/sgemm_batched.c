@@ -157,15 +157,6 @@ static void aligned_batches(tilemm_t ctx, rng_t *rng)
     tilemm_set_math(ctx, TILEMM_MATH_FP32);
 }
 
-/* A context that takes the GPU's kernels whose names begin so, wherever they can be taken. */
-static tilemm_t forced_context(const char *variant)
-{
-    setenv("TILEMM_VARIANT", variant, 1);
-    tilemm_t ctx = test_context(TEST_BACKEND, "");
-    unsetenv("TILEMM_VARIANT");
-    return ctx;
-}
-
 /* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; skinny
  * products with many rows to a block, which need a longer k; and tensor cores, of
  * operands that are not aligned from copies or as they are, where the largest tile that needs
@@ -249,7 +240,7 @@ static void rare_kernels(rng_t *rng)
 {
     int hopper = 0;
     for (int v = 0; v < (int)(sizeof rare / sizeof *rare); v++) {
-        tilemm_t ctx = forced_context(rare[v]);
+        tilemm_t ctx = test_context_of(TEST_BACKEND, "", rare[v]);
         const int is_192 = strstr(rare[v], "fused_sm90_192x64") != NULL ||
                            strstr(rare[v], "fused_sm90_64x192") != NULL;
         /* Its blocks add up C', which most of these store by columns. */
@@ -393,7 +384,7 @@ static void outer_products(rng_t *rng)
     for (int d = 1; d < DEPTHS; d++) {
         char name[40];
         snprintf(name, sizeof name, "sgemm_outer_sm80_%d", depths[d]);
-        tilemm_t ctx = forced_context(name);
+        tilemm_t ctx = test_context_of(TEST_BACKEND, "", name);
         int meant = 0, taken = 0, aligned = 0;
         for (int i = 0; i < (test_quick() ? 16 : 64); i++) {
             const int is_tall = i % 16 == 7, is_wide = i % 16 == 15, is_whole = i % 4 == 1;
@@ -425,7 +416,7 @@ static void outer_products(rng_t *rng)
  * but where k is a multiple of four. */
 static void packed_batches(rng_t *rng)
 {
-    tilemm_t ctx = forced_context("sgemm_packed_sm90_4x4");
+    tilemm_t ctx = test_context_of(TEST_BACKEND, "", "sgemm_packed_sm90_4x4");
     for (int i = 0; i < (test_quick() ? 40 : 200); i++) {
         const int64_t most = i % 4 ? 30 : 70;
         const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most),

@@ -282,7 +282,7 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
 static const struct {
     const char *name;
     size_t size;
-    int64_t least_rows, most_rows, least_cols, most_cols; /* of half of the matrices */
+    int64_t least_rows, most_rows, least_cols, most_cols;
 } rare[] = {
     {"transpose_words_sm75_64x32x1", 1, 1, 150, 1, 150},
     {"transpose_words_sm75_128x32x1", 1, 1, 300, 1, 150},
@@ -324,9 +324,7 @@ static void forced(int rounds, rng_t *rng)
 {
     for (size_t k = 0; k < sizeof rare / sizeof rare[0]; k++) {
         int taken = 0;
-        setenv("TILEMM_VARIANT", rare[k].name, 1);
-        tilemm_t ctx = test_context(TEST_BACKEND, "");
-        unsetenv("TILEMM_VARIANT");
+        tilemm_t ctx = test_context_of(TEST_BACKEND, "", rare[k].name);
         /* Longer where few are as the kernel wants them: not in the host's memory, or aligned. */
         for (int i = 0; i < rounds || (taken < 3 && i < 100 * rounds); i++) {
             transposes_t t = {.size = rare[k].size};

@@ -97,6 +97,14 @@ tilemm_t test_context(tilemm_backend_t backend, const char *arch)
     return ctx;
 }
 
+tilemm_t test_context_of(tilemm_backend_t backend, const char *arch, const char *variant)
+{
+    setenv("TILEMM_VARIANT", variant, 1);
+    tilemm_t ctx = test_context(backend, arch);
+    unsetenv("TILEMM_VARIANT");
+    return ctx;
+}
+
 const char *const *test_archs(tilemm_backend_t backend)
 {
     static const char *const cuda[] = {"", "sm80", "sm90", NULL};

@@ -42,6 +42,10 @@ void test_begin_alone(tilemm_backend_t backend);
 /* A context with TILEMM_ARCH = arch ("" for none); gives up if there is none. */
 tilemm_t test_context(tilemm_backend_t backend, const char *arch);
 
+/* The same, but one that takes the GPU's kernels whose names begin with `variant` wherever they can
+ * be taken. */
+tilemm_t test_context_of(tilemm_backend_t backend, const char *arch, const char *variant);
+
 /* The values of TILEMM_ARCH to try: "" first; the list ends with NULL. */
 const char *const *test_archs(tilemm_backend_t backend);
 

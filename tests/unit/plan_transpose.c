@@ -153,7 +153,7 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
     }
     if (plan.method == TILEMM__TRANSPOSE_BY_elements)
         count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count,
-                                         row->threads * row->cols);
+                                         row->threads * row->cols); /* of elements, not of bytes */
     else if (plan.method == TILEMM__TRANSPOSE_BY_gather)
         count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count *
                                              (int64_t)args.elem_size,

@@ -78,14 +78,4 @@ static __device__ __forceinline__ void direct(const tilemm__transpose_tiles_t p)
     TRANSPOSE_KERNEL(method, tag, (threads), tilemm__transpose_tiles_t, direct<bytes, chunk, rows>)
 TILEMM__TRANSPOSE_DIRECT_ROWS(KERNEL)
 
-/* No division: it would come before the first load. */
-int tilemm__launch_transpose_direct(const tilemm__transpose_launch_t *launch, const void *p,
-                                    void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_DIRECT_ROWS(ROW)};
-    const tilemm__transpose_tiles_t *tiles = (const tilemm__transpose_tiles_t *)p;
-    return launch_row(rows, launch, tiles, stream,
-                      dim3((unsigned)tiles_along(tiles->rows, tiles->tile_rows),
-                           (unsigned)tiles_along(tiles->cols, tiles->tile_cols),
-                           (unsigned)tiles->batch));
-}
+GRID_LAUNCHER(direct, TILEMM__TRANSPOSE_DIRECT_ROWS(ROW))

@@ -26,6 +26,21 @@
         return launch_row(rows, launch, (const parameters *)p, stream);                            \
     }
 
+/* The same of kernels whose grid has tiles down, tiles across, and matrices: they need no
+ * division, which would come before the first load. */
+#define GRID_LAUNCHER(method, rows_of_method)                                                      \
+    int tilemm__launch_transpose_##method(const tilemm__transpose_launch_t *launch, const void *p, \
+                                          void *stream)                                            \
+    {                                                                                              \
+        static const row_t<tilemm__transpose_tiles_t> rows[] = {rows_of_method};                   \
+        const tilemm__transpose_tiles_t *tiles = (const tilemm__transpose_tiles_t *)p;             \
+        return launch_row(rows, launch, tiles, stream,                                             \
+                          dim3((unsigned)tiles_along(tiles->rows + max(tiles->halo - 1, 0),        \
+                                                     tiles->tile_rows - tiles->halo),              \
+                               (unsigned)tiles_along(tiles->cols, tiles->tile_cols),               \
+                               (unsigned)tiles->batch));                                           \
+    }
+
 template <typename PARAMETERS>
 struct row_t {
     tilemm__transpose_variant_t variant;

@@ -125,10 +125,10 @@ static __device__ __forceinline__ void words(const tilemm__transpose_tiles_t p)
             out[k] = __funnelshift_r(w[k], w[k + 1], begins % WORD * 8);
         put<PIECE>(dst + border - back, out);
     }
+    /* The first and the last piece of a column, if not all of it is there: a lane has an element,
+     * so that a warp writes few sectors. */
     if (r0 >= 0 && rows >= ROWS)
         return;
-        /* The first and the last piece of a column, if not all of it is there: a lane has an
-         * element, so that a warp writes few sectors. */
 #pragma unroll 4
     for (int n = threadIdx.x; n < 2 * COLS * UNIT; n += THREADS) {
         const int j = n / UNIT % COLS, column = (c0 + j) * ld_dst + r0 * BYTES;
@@ -151,15 +151,4 @@ static __device__ __forceinline__ void words(const tilemm__transpose_tiles_t p)
                      words<bytes, rows, cols, threads>)
 TILEMM__TRANSPOSE_WORDS_ROWS(KERNEL)
 
-/* No division: it would come before the first load. */
-int tilemm__launch_transpose_words(const tilemm__transpose_launch_t *launch, const void *p,
-                                   void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_WORDS_ROWS(ROW)};
-    const tilemm__transpose_tiles_t *tiles = (const tilemm__transpose_tiles_t *)p;
-    return launch_row(rows, launch, tiles, stream,
-                      dim3((unsigned)tiles_along(tiles->rows + max(tiles->halo - 1, 0),
-                                                 tiles->tile_rows - tiles->halo),
-                           (unsigned)tiles_along(tiles->cols, tiles->tile_cols),
-                           (unsigned)tiles->batch));
-}
+GRID_LAUNCHER(words, TILEMM__TRANSPOSE_WORDS_ROWS(ROW))
